@@ -20,9 +20,8 @@ namespace {
   view.kernel = number_of(&table, format::Convolution::VT_KERNEL);
   view.stride = number_of(&table, format::Convolution::VT_STRIDE);
   view.padding = number_of(&table, format::Convolution::VT_PADDING);
-  view.has_tanh = table.activation() == format::Activation::Tanh;
-  const bool is_stacks = table.activation() < format::Activation::Tanh;
-  view.activation = is_stacks ? static_cast<Activation>(table.activation()) : Activation::kNone;
+  const bool is_none = table.activation() == format::Activation::None;
+  view.activation = is_none ? Activation::kNone : static_cast<Activation>(table.activation());
   return view;
 }
 

@@ -16,8 +16,7 @@ struct ConvolutionView {
   uint32_t width;           // values of an input row: 1 for samples, else padded channels
   uint32_t kernel, stride;  // input rows
   uint32_t padding;         // input rows; 2 * padding < kernel
-  Activation activation;    // kNone with has_tanh, and with images
-  bool has_tanh;
+  Activation activation;    // kNone with images; only here it may be kTanh
 
   // Returns the output rows of this many input rows; at least 1 for frontends' own numbers of rows.
   uint32_t rows_of(uint32_t n_inputs) const { return (n_inputs + 2 * padding - kernel) / stride + 1; }

@@ -7,8 +7,8 @@
 #include "base/build_options.h"
 
 namespace goldcrest {
-enum class Layout : uint32_t { kRowMajor, kN16K4, kN4K16 };                        // FORMAT.md, "Tensor layouts"
-enum class Activation : uint32_t { kRelu, kGelu, kGeluTanh, kSilu, kNone = 255 };  // kGelu: with erf
+enum class Layout : uint32_t { kRowMajor, kN16K4, kN4K16 };                               // FORMAT.md, "Tensor layouts"
+enum class Activation : uint32_t { kRelu, kGelu, kGeluTanh, kSilu, kTanh, kNone = 255 };  // kGelu: with erf
 
 // The types of a file's weights, of the keys and values in its caches, and of the inputs of its linear layers.
 enum class WeightType : uint8_t { kInt8, kFloat32 };

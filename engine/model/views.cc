@@ -19,8 +19,8 @@ static_assert(same(Layout::kRowMajor, format::Layout::RowMajor) && same(Layout::
               same(Layout::kN4K16, format::Layout::N4K16) && format::Layout::MAX == format::Layout::N4K16);
 static_assert(same(Activation::kRelu, format::Activation::Relu) && same(Activation::kGelu, format::Activation::Gelu) &&
               same(Activation::kGeluTanh, format::Activation::GeluTanh) &&
-              same(Activation::kSilu, format::Activation::Silu) &&
-              format::Activation::MAX == format::Activation::None);  // convolutions take it and Tanh too
+              same(Activation::kSilu, format::Activation::Silu) && same(Activation::kTanh, format::Activation::Tanh) &&
+              format::Activation::MAX == format::Activation::None);  // stacks take neither Tanh nor None
 static_assert(same(TokenizerKind::kUnigram, format::TokenizerKind::Unigram) &&
               same(TokenizerKind::kBpe, format::TokenizerKind::Bpe) &&
               same(TokenizerKind::kWord, format::TokenizerKind::Word) &&

@@ -105,8 +105,13 @@ float reference_activate(Activation activation, float x) {
   switch (activation) {
     case Activation::kRelu: return x > 0.0f ? x : 0.0f;
     case Activation::kGelu: return (0.5f * x) * (1.0f + erf_float(x * 0.707106781f));
-    case Activation::kGeluTanh: return (0.5f * x) * (1.0f + tanh_float(0.797884561f * (x + 0.044715f * (x * x) * x)));
     case Activation::kSilu: return x * sigmoid_float(x);
+    case Activation::kGeluTanh:
+    case Activation::kTanh: {
+      const bool is_tanh = activation == Activation::kTanh;
+      const float t = tanh_float(is_tanh ? x : 0.797884561f * (x + 0.044715f * (x * x) * x));
+      return is_tanh ? t : (0.5f * x) * (1.0f + t);
+    }
     case Activation::kNone: break;
   }
   return x;

@@ -138,6 +138,7 @@ template <int kCount> inline void activate_vectors(Activation activation, V (&x)
       sigmoid_vectors(y);
       unrolled<kCount>([&](int i) { x[i] = x[i] * y[i]; });
       break;
+    case Activation::kTanh: tanh_vectors(x); break;
     case Activation::kNone: break;
   }
 }

@@ -10,14 +10,6 @@ namespace goldcrest {
 namespace {
 constexpr float kMeasuredUnits = 32768.0f;  // units in a value of tanh
 
-// y [n] <- tanh(y) + residual
-[[gnu::noinline]] void apply_tanh(float* y, size_t n, const float* residual) {
-  for (size_t i = 0; i < n; ++i) {
-    y[i] = tanh_by(exponential, y[i]);
-    if (residual != nullptr) y[i] += residual[i];
-  }
-}
-
 // Takes parts of a scratch, one after another.
 struct Taking {
   uint32_t end;  // bytes
@@ -159,10 +151,8 @@ void Stem::convolve(uint32_t i, const Rows& rows, const float* residual, float* 
   if (runtime.model.coarse) fine.values = nullptr;
   quantize_one_by_one(runtime, {level(i), convolution.stride * convolution.width, rows.count, linear.k}, inputs,
       linear.fine_input ? fine.values : nullptr);
-  LinearCall call = {&linear, inputs, rows.count, convolution.activation, residual, y, linear.n, false};
-  if (convolution.has_tanh) call.residual = nullptr;
+  const LinearCall call = {&linear, inputs, rows.count, convolution.activation, residual, y, linear.n, false};
   operations(runtime).linear(runtime, call, fine, 0);
-  if (convolution.has_tanh) apply_tanh(y, size_t{rows.count} * linear.n, residual);
 }
 
 void Stem::normalize(float* y, uint32_t rows) const {

@@ -33,7 +33,7 @@ int Validator::check_convolution(const format::Convolution& table, const Convolu
   const format::Norm* norm = table.whole_norm();
   if (norm == nullptr) return GOLDCREST_OK;
   const Subject of_norm = {"convolutions.whole_norm", index};
-  if (index != 0 || !view.has_tanh) return refuse(of_norm);
+  if (index != 0 || view.activation != Activation::kTanh) return refuse(of_norm);
   return check_norm(norm, n, of_norm.name, index);
 }
 

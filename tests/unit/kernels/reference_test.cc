@@ -149,6 +149,7 @@ double activated(Activation activation, double x) {
     case Activation::kGelu: return x * 0.5 * (1 + std::erf(x * std::sqrt(0.5)));
     case Activation::kGeluTanh: return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
     case Activation::kSilu: return x / (1 + std::exp(-x));
+    case Activation::kTanh: return std::tanh(x);
     case Activation::kNone: break;
   }
   return x;
@@ -158,8 +159,8 @@ TEST(Linear, ActivationThenResidual) {
   Rng rng(4);
   const LinearCase c(rng, 3, 32, 64);
   const std::vector<int8_t> bytes = packed(c.w, c.n, c.k, Layout::kN16K4);
-  for (const Activation activation :
-      {Activation::kNone, Activation::kRelu, Activation::kGelu, Activation::kGeluTanh, Activation::kSilu}) {
+  for (const Activation activation : {Activation::kNone, Activation::kRelu, Activation::kGelu, Activation::kGeluTanh,
+           Activation::kSilu, Activation::kTanh}) {
     const std::vector<float> residual = random_floats(rng, size_t{c.rows} * c.n, 1);
     std::vector<float> plain(residual.size()), added(residual.size()), in_place = residual;
     LinearArgs<int8_t> args = c.args(bytes, Layout::kN16K4, plain.data());
