@@ -284,6 +284,11 @@ inline void expand_two_rows(const int8_t* x0, const int8_t* x1, uint32_t blocks,
   "bic %[w1], %[w1], #0xff00ff00\n" \
   GOLDCREST_DSP_EIGHT_PRODUCTS(load_third, load_fourth) \
   "ldrd %[x0], %[x1], [%[x], #32]!\n"
+#define GOLDCREST_DSP_SCALE_DOWN(sum) "asrs " sum ", " sum ", #8\n"
+#define GOLDCREST_DSP_GO_ON(sum0, sum1, at) \
+  "ldrd %[w0], %[w1], [%[x0], #" at "]\n" \
+  "add " sum0 ", %[w0], " sum0 ", asr #8\n" \
+  "add " sum1 ", %[w1], " sum1 ", asr #8\n"
 // clang-format on
 #define GOLDCREST_DSP_ONE_PAIR GOLDCREST_DSP_FOUR_BY_TWO("", "ldrd %[x0], %[x1], [%[x], #24]\n")
 #define GOLDCREST_DSP_NO_PAIR GOLDCREST_DSP_FOUR_BY_TWO("ldr %[x0], [%[x], #24]\n", "ldr %[x1], [%[x], #28]\n")
@@ -303,11 +308,6 @@ inline void add_products_of_four_rows(const Chunk& chunk, const int8_t* w, Outpu
   const uint32_t* x;
   uint32_t x0, x1, w0, w1;
   // clang-format off
-#define GOLDCREST_DSP_SCALE_DOWN(sum) "asrs " sum ", " sum ", #8\n"
-#define GOLDCREST_DSP_GO_ON(sum0, sum1, at) \
-  "ldrd %[w0], %[w1], [%[x0], #" at "]\n" \
-  "add " sum0 ", %[w0], " sum0 ", asr #8\n" \
-  "add " sum1 ", %[w1], " sum1 ", asr #8\n"
   asm volatile(
       "5:\n"
       "ldrd %[x], %[x0], %[start]\n"

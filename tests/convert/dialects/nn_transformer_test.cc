@@ -335,16 +335,23 @@ struct BadFolder {
   std::vector<std::string> words;
 };
 
-TEST(NnTransformer, RefusesWhatDoesNotFit) {
-  const auto erase = [](const char* key) { return [key](NnFolder& c) { c.config.erase(key); }; };
-  const auto set = [](const char* key, const json& value) {
-    return [key, value](NnFolder& c) { c.config[key] = value; };
-  };
-  const auto tensor = [](const char* key, const json& value) {
-    return [key, value](NnFolder& c) { c.config["tensors"][key] = value; };
-  };
-  const std::string layer = "transformer.encoder.layers.1.", cross = "transformer.decoder.layers.0.multihead_attn.";
-  const std::vector<BadFolder> cases = {
+std::function<void(NnFolder&)> erase(const char* key) {
+  return [key](NnFolder& c) { c.config.erase(key); };
+}
+std::function<void(NnFolder&)> set(const char* key, const json& value) {
+  return [key, value](NnFolder& c) { c.config[key] = value; };
+}
+
+void expect_refused(const std::vector<BadFolder>& cases) {
+  for (const BadFolder& bad : cases) {
+    NnFolder checkpoint;
+    bad.change(checkpoint);
+    test::expect_error([&] { checkpoint.load(); }, bad.words, bad.name);
+  }
+}
+
+TEST(NnTransformer, RefusesSettingsThatDoNotFit) {
+  expect_refused({
       {"no heads", erase("nhead"), {"config.json", "\"nhead\" is missing"}},
       {"heads do not divide", set("nhead", 3), {"nhead", "3", "divisor of d_model 8"}},
       {"no activation", erase("activation"), {"activation", "missing"}},
@@ -361,52 +368,6 @@ TEST(NnTransformer, RefusesWhatDoesNotFit) {
       {"depth differs", set("num_encoder_layers", 3), {"num_encoder_layers", "3", "have 2"}},
       {"width differs", set("d_model", 16), {"d_model", "16", "have 8"}},
       {"feed-forward differs", set("dim_feedforward", 13), {"dim_feedforward", "13", "have 12"}},
-      {"no embedding", [](NnFolder& c) { c.config["tensors"].erase("source_embedding"); },
-          {"source_embedding", "\"source.weight\""}},
-      {"embedding not there", tensor("source_embedding", "absent"), {"weights.pt", "\"absent\" is missing"}},
-      {"embedding a vector", tensor("source_embedding", "head.bias"),
-          {"head.bias", "[6]", "expected [vocabulary, d_model]"}},
-      {"no projection", [](NnFolder& c) { c.config["tensors"].erase("output_projection"); },
-          {"output_projection", "tied"}},
-      {"tied and not", set("tied_output_projection", true), {"tied_output_projection", "output_projection"}},
-      {"shared and not", set("shared_embeddings", true), {"shared_embeddings", "target_embedding"}},
-      {"projection of another size",
-          [](NnFolder& c) {
-            c.add("head.weight", {7, 8});
-          },
-          {"head.weight", "[7, 8]", "expected [6, 8]"}},
-      {"prefix not there", tensor("transformer", "model."), {"model.encoder.layers.0.linear1.weight", "missing"}},
-      {"two transformers",
-          [](NnFolder& c) {
-            c.add("other.encoder.layers.0.linear1.weight", {12, 8});
-          },
-          {"2 tensors", "transformer"}},
-      {"missing bias", [&](NnFolder& c) { c.tensors.erase(layer + "linear2.bias"); },
-          {layer + "linear2.bias", "missing"}},
-      {"missing norm", [&](NnFolder& c) { c.tensors.erase(layer + "norm2.weight"); },
-          {layer + "norm2.weight", "missing"}},
-      {"layers differ in width",
-          [&](NnFolder& c) {
-            c.add_pair(layer + "linear1", {13, 8});
-          },
-          {layer + "linear1.weight", "[13, 8]", "expected [12, 8]"}},
-      {"not fused right",
-          [&](NnFolder& c) {
-            c.add(cross + "in_proj_weight", {16, 8});
-          },
-          {cross, "[16, 8]", "expected [24, 8]"}},
-      {"bias_k",
-          [&](NnFolder& c) {
-            c.add(cross + "bias_k", {1, 1, 8});
-          },
-          {"bias_k", "not supported"}},
-      {"NaN", [&](NnFolder& c) { c.tensors.at(layer + "norm1.bias").values[3] = std::nanf(""); },
-          {layer + "norm1.bias", "nan", "[3]"}},
-      {"same name twice",
-          [](NnFolder& c) {
-            c.add("module.head.weight", {6, 8});
-          },
-          {"same name", "module."}},
       {"vocabulary too long", set("target_vocabulary", {"</s>", "<unk>", "<s>", "<pad>", "a", "b", "c"}),
           {"\"c\"", "6 rows"}},
       {"text twice", set("target_vocabulary", {"</s>", "<unk>", "<s>", "<pad>", "a", "a"}),
@@ -427,12 +388,42 @@ TEST(NnTransformer, RefusesWhatDoesNotFit) {
       {"beams", set("beam_size", 17), {"beam_size", "17", "1 to 16"}},
       {"longer than the positions", set("max_length", 11), {"max_length", "11", "1 to 10"}},
       {"tensors not an object", set("tensors", "x"), {"tensors", "expected an object"}},
+  });
+}
+
+TEST(NnTransformer, RefusesTensorsThatDoNotFit) {
+  const auto tensor = [](const char* key, const json& value) {
+    return [key, value](NnFolder& c) { c.config["tensors"][key] = value; };
   };
-  for (const BadFolder& bad : cases) {
-    NnFolder checkpoint;
-    bad.change(checkpoint);
-    test::expect_error([&] { checkpoint.load(); }, bad.words, bad.name);
-  }
+  const auto added = [](const std::string& name, const std::vector<size_t>& shape) {
+    return [name, shape](NnFolder& c) { c.add(name, shape); };
+  };
+  const std::string layer = "transformer.encoder.layers.1.", cross = "transformer.decoder.layers.0.multihead_attn.";
+  expect_refused({
+      {"no embedding", [](NnFolder& c) { c.config["tensors"].erase("source_embedding"); },
+          {"source_embedding", "\"source.weight\""}},
+      {"embedding not there", tensor("source_embedding", "absent"), {"weights.pt", "\"absent\" is missing"}},
+      {"embedding a vector", tensor("source_embedding", "head.bias"),
+          {"head.bias", "[6]", "expected [vocabulary, d_model]"}},
+      {"no projection", [](NnFolder& c) { c.config["tensors"].erase("output_projection"); },
+          {"output_projection", "tied"}},
+      {"tied and not", set("tied_output_projection", true), {"tied_output_projection", "output_projection"}},
+      {"shared and not", set("shared_embeddings", true), {"shared_embeddings", "target_embedding"}},
+      {"projection of another size", added("head.weight", {7, 8}), {"head.weight", "[7, 8]", "expected [6, 8]"}},
+      {"prefix not there", tensor("transformer", "model."), {"model.encoder.layers.0.linear1.weight", "missing"}},
+      {"two transformers", added("other.encoder.layers.0.linear1.weight", {12, 8}), {"2 tensors", "transformer"}},
+      {"missing bias", [&](NnFolder& c) { c.tensors.erase(layer + "linear2.bias"); },
+          {layer + "linear2.bias", "missing"}},
+      {"missing norm", [&](NnFolder& c) { c.tensors.erase(layer + "norm2.weight"); },
+          {layer + "norm2.weight", "missing"}},
+      {"layers differ in width", added(layer + "linear1.weight", {13, 8}),
+          {layer + "linear1.weight", "[13, 8]", "expected [12, 8]"}},
+      {"not fused right", added(cross + "in_proj_weight", {16, 8}), {cross, "[16, 8]", "expected [24, 8]"}},
+      {"bias_k", added(cross + "bias_k", {1, 1, 8}), {"bias_k", "not supported"}},
+      {"NaN", [&](NnFolder& c) { c.tensors.at(layer + "norm1.bias").values[3] = std::nanf(""); },
+          {layer + "norm1.bias", "nan", "[3]"}},
+      {"same name twice", added("module.head.weight", {6, 8}), {"same name", "module."}},
+  });
 }
 
 // If only one of two tables is named, the other side would get the wrong table.

@@ -134,6 +134,25 @@ TEST(Sniff, FormatsOfOtherEngines) {
       {"GGML", "lmgg\0\0\0\0"s, Use::kRefused,
           "this is a GGML file of llama.cpp or whisper.cpp; its weights are made for another engine: convert the "
           "original checkpoint"},
+      {"Marian npz", zip({{"special:model.yml.npy", "x"}, {"Wemb.npy", "x"}}), Use::kConvert,
+          "this is a Marian model in Marian's own format (.npz); goldcrest-convert converts it to a .gcst file, with "
+          "the vocabularies next to it"},
+      {"npz", zip({{"a.npy", "x"}}), Use::kRefused,
+          "this is an archive of NumPy arrays (.npz); save the arrays as safetensors, with a config.json that tells "
+          "what they are"},
+      {"npy", "\x93NUMPY\1\0"s, Use::kRefused,
+          "this is one NumPy array (.npy); save all tensors of the model in one safetensors file"},
+      {"Marian binary", marian(0x0404, "decoder_Wemb"), Use::kConvert,
+          "this is a Marian model in Marian's binary format (.bin); goldcrest-convert converts it to a .gcst file, "
+          "with the vocabularies next to it"},
+      {"intgemm", marian(0x4101, "Wemb"), Use::kConvert,
+          "this is a Marian model with the 8-bit weights of intgemm (.bin), as Firefox has them; goldcrest-convert "
+          "converts it to a .gcst file, with the vocabularies next to it"},
+  });
+}
+
+TEST(Sniff, FormatsOfTensorFlow) {
+  expect_all({
       {"TFLite", "\x1c\0\0\0TFL3"s, Use::kRefused,
           "this is a TensorFlow Lite model, a graph; convert the checkpoint that it was exported from"},
       {"HDF5", "\x89HDF\r\n\x1a\n", Use::kRefused,
@@ -158,20 +177,6 @@ TEST(Sniff, FormatsOfOtherEngines) {
       {"TensorFlow note", "model_checkpoint_path: \"ckpt-9\"\n", Use::kRefused,
           "this is TensorFlow's note of which checkpoint is the latest; TensorFlow's weights are not read: copy them "
           "to a PyTorch nn.Transformer"},
-      {"Marian npz", zip({{"special:model.yml.npy", "x"}, {"Wemb.npy", "x"}}), Use::kConvert,
-          "this is a Marian model in Marian's own format (.npz); goldcrest-convert converts it to a .gcst file, with "
-          "the vocabularies next to it"},
-      {"npz", zip({{"a.npy", "x"}}), Use::kRefused,
-          "this is an archive of NumPy arrays (.npz); save the arrays as safetensors, with a config.json that tells "
-          "what they are"},
-      {"npy", "\x93NUMPY\1\0"s, Use::kRefused,
-          "this is one NumPy array (.npy); save all tensors of the model in one safetensors file"},
-      {"Marian binary", marian(0x0404, "decoder_Wemb"), Use::kConvert,
-          "this is a Marian model in Marian's binary format (.bin); goldcrest-convert converts it to a .gcst file, "
-          "with the vocabularies next to it"},
-      {"intgemm", marian(0x4101, "Wemb"), Use::kConvert,
-          "this is a Marian model with the 8-bit weights of intgemm (.bin), as Firefox has them; goldcrest-convert "
-          "converts it to a .gcst file, with the vocabularies next to it"},
   });
 }
 
@@ -260,6 +265,11 @@ TEST(Sniff, FamiliesByTheNamesOfTensors) {
       {"Marian", tensors_of({encoder, across, "final_logits_bias"}), Use::kConvert,
           "this is a Marian / OPUS-MT model of Hugging Face; goldcrest-convert converts it to a .gcst file, with the "
           "config.json, vocab.json, source.spm and target.spm of its repository"},
+  });
+}
+
+TEST(Sniff, ModulesByTheNamesOfTensors) {
+  expect_all({
       {"nn.Transformer",
           tensors_of({"encoder.layers.0.linear1.weight", "encoder.layers.0.self_attn.in_proj_weight",
               "decoder.layers.0.multihead_attn.in_proj_weight"}),

@@ -195,25 +195,10 @@ void check_attention(uint32_t n_keys, uint32_t d_head, bool beams, bool integers
 
   std::vector<float> out(q.size(), 99.0f), scratch(pad16(n_keys));
   std::vector<int8_t> query_row(d_head);
-  AttentionArgs<int8_t> args = {};
-  args.q = q.data();
-  args.keys = keys.data();
-  args.values = values.data();
-  args.key_scales = key_scales.data();
-  args.value_scales = value_scales.data();
-  args.ancestor = beams ? ancestor.data() : nullptr;
-  args.out = out.data();
-  args.weights = scratch.data();
-  args.q_row = query_row.data();
-  args.q_stride = args.out_stride = size_t{heads} * d_head;
-  args.head_stride = cache_rows;
-  args.position_stride = slots;
-  args.ancestor_stride = slots;
-  args.rows = rows;
-  args.n_keys = n_keys;
-  args.n_heads = heads;
-  args.d_head = d_head;
-  args.scale = 0.3f;
+  const size_t stride = size_t{heads} * d_head;
+  AttentionArgs<int8_t> args = {q.data(), keys.data(), values.data(), key_scales.data(), value_scales.data(),
+      beams ? ancestor.data() : nullptr, out.data(), scratch.data(), query_row.data(), stride, stride, cache_rows,
+      slots, slots, rows, n_keys, heads, d_head, 0.3f};
   args.integer = integers;
   reference_attention(args);
 

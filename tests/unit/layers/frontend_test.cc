@@ -273,12 +273,34 @@ TEST(Rotary, TurnsPairsOfColumns) {
   }
 }
 
+constexpr uint32_t kRows = 3;
+// The int8 product of kRows rows, without an activation.
+std::vector<float> product(
+    const Runtime& runtime, const LinearView& view, const int8_t* x, const float* x_scale, const float* bias) {
+  std::vector<float> y(kRows * view.n);
+  LinearArgs<int8_t> args = {};
+  const LinearTensors tensors = tensors_of(runtime, view);
+  args.x = x;
+  args.x_scale = x_scale;
+  args.w = static_cast<const int8_t*>(tensors.weights);
+  args.w_scale = tensors.scale;
+  args.weight_sum = tensors.weight_sum;
+  args.bias = bias;
+  args.y = y.data();
+  args.y_stride = args.n = view.n;
+  args.rows = kRows;
+  args.k = view.k;
+  args.layout = tensors.layout;
+  args.activation = Activation::kNone;
+  runtime.kernels->int8.linear(args);
+  return y;
+}
+
 // y = activation((p + bias) + p') + residual, with a residual that is apart, that is y, and with none; in one slice and
 // in several.
 void expect_two_products(const Runtime& runtime) {
   const LinearView view = view_encoder_layer(runtime.model.file, 0).feed_forward.in;
   ASSERT_TRUE(view.fine_input);
-  constexpr uint32_t kRows = 3;
   const uint32_t k = view.k, n = view.n;
   ASSERT_GT(n, 16u);
   Rng rng(7);
@@ -295,28 +317,9 @@ void expect_two_products(const Runtime& runtime) {
       EXPECT_NEAR(value, x[at], 2e-5);
     }
   }
-  const auto product = [&](uint32_t first_row, const float* bias) {
-    std::vector<float> y(kRows * n);
-    LinearArgs<int8_t> args = {};
-    const LinearTensors tensors = tensors_of(runtime, view);
-    args.x = q.data() + first_row * k;
-    args.x_scale = scales.data() + first_row;
-    args.w = static_cast<const int8_t*>(tensors.weights);
-    args.w_scale = tensors.scale;
-    args.weight_sum = tensors.weight_sum;
-    args.bias = bias;
-    args.y = y.data();
-    args.y_stride = n;
-    args.rows = kRows;
-    args.n = n;
-    args.k = k;
-    args.layout = tensors.layout;
-    args.activation = Activation::kNone;
-    runtime.kernels->int8.linear(args);
-    return y;
-  };
-  const std::vector<float> none(n, 0.0f), p = product(0, tensors_of(runtime, view).bias),
-                                          p_fine = product(kRows, none.data());
+  const std::vector<float> none(n, 0.0f),
+      p = product(runtime, view, q.data(), scales.data(), tensors_of(runtime, view).bias),
+      p_fine = product(runtime, view, q.data() + kRows * k, scales.data() + kRows, none.data());
   for (const uint32_t outputs : {16u, n}) {  // outputs of a slice
     std::vector<float> scratch(size_t{outputs} * (2 * kRows + 1));
     for (const bool has_residual : {false, true}) {

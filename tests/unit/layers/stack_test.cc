@@ -128,21 +128,22 @@ struct Architecture {
 // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's name
 void PrintTo(const Architecture& architecture, std::ostream* out) { *out << architecture.name; }
 
-std::vector<Architecture> architectures() {
-  const auto with = [](TinyStack encoder, TinyStack decoder, uint32_t source, uint32_t target, bool tied) {
-    return TinyOptions{7, encoder, decoder, source, target, tied, 1.5f};
-  };
-  const TinyStack small = {32, 64, 2, 16, 1};
+TinyOptions with(TinyStack encoder, TinyStack decoder, uint32_t source, uint32_t target, bool tied) {
+  return {7, encoder, decoder, source, target, tied, 1.5f};
+}
+const TinyStack kSmall = {32, 64, 2, 16, 1};
+
+std::vector<Architecture> attention_architectures() {
   std::vector<Architecture> all = {
       {"post_norm_deep", with({32, 64, 2, 16, 4}, {32, 64, 2, 16, 3}, 31, 300, true)},
       {"stacks_differ_in_everything", with({48, 96, 4, 12, 2}, {80, 56, 5, 16, 3}, 17, 1000, false)},
       {"narrow_heads", with({24, 40, 6, 4, 2}, {40, 64, 5, 8, 2}, 31, 300, true)},
       {"heads_wider_than_model", with({20, 50, 2, 18, 1}, {36, 70, 3, 20, 1}, 31, 17, false)},
       {"odd_width", with({19, 35, 1, 19, 2}, {33, 65, 3, 11, 2}, 31, 1000, true)},
-      {"one_block_of_outputs", with(small, small, 16, 17, false)},
+      {"one_block_of_outputs", with(kSmall, kSmall, 16, 17, false)},
       {"long_sequences", with({32, 64, 2, 16, 1, 90}, {32, 64, 2, 16, 1, 90}, 31, 37, false)},
-      {"full_blocks_of_outputs", with(small, small, 16, 512, true)},
-      {"one_output_over_a_block", with(small, small, 16, 257, true)},
+      {"full_blocks_of_outputs", with(kSmall, kSmall, 16, 512, true)},
+      {"one_output_over_a_block", with(kSmall, kSmall, 16, 257, true)},
   };
   TinyStack stack = {36, 72, 3, 12, 2};
   stack.pre_norm = true;
@@ -154,7 +155,7 @@ std::vector<Architecture> architectures() {
   stack.pre_norm = false;
   all.push_back({"post_norm_all_norms", with(stack, stack, 29, 300, true)});
   stack.final_norm = false;
-  all.push_back({"post_norm_embedding_norm", with(small, stack, 29, 37, true)});
+  all.push_back({"post_norm_embedding_norm", with(kSmall, stack, 29, 37, true)});
   TinyStack gated = {20, 33, 2, 10, 2, 24, Activation::kGeluTanh, true, false, true};
   gated.gated = true;
   TinyStack gated_silu = {36, 47, 3, 12, 2, 24, Activation::kSilu};
@@ -162,7 +163,7 @@ std::vector<Architecture> architectures() {
   all.push_back({"gated", with(gated, gated, 29, 37, true)});
   all.push_back({"gated_and_recurrent",
       with(gated, {36, 72, 3, 12, 2, 24, Activation::kRelu, true, false, true, 1}, 29, 37, true)});
-  TinyStack rms = small;
+  TinyStack rms = kSmall;
   rms.centred = false;
   rms.final_norm = rms.embedding_norm = true;
   all.push_back({"rms_norms", with(rms, rms, 29, 37, true)});
@@ -172,15 +173,20 @@ std::vector<Architecture> architectures() {
   biased.bias_tables = 2;
   all.push_back({"biases", with(biased, biased, 29, 37, false)});
   biased.n_recurrent = 1;
-  all.push_back({"biases_and_recurrent", with(small, biased, 29, 37, false)});
-  all.push_back({"gate_of_the_decoder", with(small, gated_silu, 29, 300, false)});
-  stack = {36, 72, 3, 12, 3};
+  all.push_back({"biases_and_recurrent", with(kSmall, biased, 29, 37, false)});
+  all.push_back({"gate_of_the_decoder", with(kSmall, gated_silu, 29, 300, false)});
+  return all;
+}
+
+std::vector<Architecture> architectures() {
+  std::vector<Architecture> all = attention_architectures();
+  TinyStack stack = {36, 72, 3, 12, 3};
   stack.n_recurrent = 3;
-  all.push_back({"recurrent", with(small, stack, 29, 37, true)});
+  all.push_back({"recurrent", with(kSmall, stack, 29, 37, true)});
   stack.pre_norm = stack.final_norm = true;
-  all.push_back({"recurrent_pre_norm", with(small, stack, 29, 37, false)});
+  all.push_back({"recurrent_pre_norm", with(kSmall, stack, 29, 37, false)});
   stack.n_recurrent = 1;
-  all.push_back({"one_recurrent_layer", with(small, stack, 29, 37, true)});
+  all.push_back({"one_recurrent_layer", with(kSmall, stack, 29, 37, true)});
   TinyStack long_stack = {32, 64, 2, 16, 2, 90};
   long_stack.n_recurrent = 2;
   all.push_back({"long_recurrence", with({32, 64, 2, 16, 1, 90}, long_stack, 31, 37, false)});

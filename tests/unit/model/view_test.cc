@@ -8,7 +8,7 @@
 
 namespace goldcrest::test {
 namespace {
-TEST(ModelInfo, SaysWhatTheFileHolds) {
+FileImage described_file() {
   ModelSpec spec = tiny_spec(deep_tiny_options());
   add_tokenizers(converter::TokenizerKind::kBpe, spec);
   spec.name = "a name";
@@ -22,7 +22,11 @@ TEST(ModelInfo, SaysWhatTheFileHolds) {
   spec.generation.min_target_tokens = 2;
   spec.generation.max_target_tokens = 22;
   goldcrest_limits limits = {.max_source_tokens = 33, .beam_size = 7, .batch = 4, .n_best = 3, .encoder_rows = 12};
-  const FileImage file = tiny_file(spec, Layout::kN4K16, limits);
+  return tiny_file(spec, Layout::kN4K16, limits);
+}
+
+TEST(ModelInfo, SaysWhatTheFileHolds) {
+  const FileImage file = described_file();
   goldcrest_info info;
   ASSERT_EQ(goldcrest_model_info(file.bytes(), file.size(), &info, nullptr), GOLDCREST_OK);
   EXPECT_EQ(info.format_version, 1u);
