@@ -13,13 +13,12 @@ echo "Compiling: about a minute on two cores of 2.6 GHz."
 cmake --preset quickstart | sed -n 's/^-- \(XNNPACK backend: .*\)$/\1/p'  # one line: on, or off and why
 NINJA_STATUS='compiling, step %f of %t, %e s: ' cmake --build --preset quickstart --target "${programs[@]##*/}"
 mkdir -p build/bin
-for program in "${programs[@]}"; do
-  ln -sfn "../quickstart/$program" build/bin/
-done
+for program in "${programs[@]}"; do ln -sfn "../quickstart/$program" build/bin/; done
 build/bin/goldcrest-convert examples/models/enfr -o build/enfr.gcst
 build/bin/goldcrest-inspect build/enfr.gcst --self-test
 
-sentences=("Where is the station?" "I don't know what to do." "She bought a new car yesterday." "Can you help me, please?")
+sentences=("Where is the station?" "I don't know what to do." "She bought a new car yesterday."
+  "Can you help me, please?")
 printf '%s\n' '' "${sentences[@]}" ''
 printf '%s\n' "${sentences[@]}" | build/bin/goldcrest-translate build/enfr.gcst --stats
 

@@ -7,21 +7,15 @@
 # Usage: bare_root.sh SOURCE WORK bookworm|trixie|noble [PACKAGES]
 #   PACKAGES   a folder of Goldcrest's Debian packages: they are tested instead (tests/packages/debian.sh)
 set -euo pipefail
+. "$(dirname "$0")/common.sh"
 source=$(cd "$1" && pwd)
 mkdir -p "$2"
 work=$(cd "$2" && pwd) suite=$3
 root=$work/root
-
-skip() {
-  echo "bare_root: skipped: $1"
-  exit 77
-}
 [ "$(id -u)" -eq 0 ] || skip "only root can make a root"
-command -v debootstrap >/dev/null || skip "debootstrap is not installed"
+needs debootstrap
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg components=main
-if [ "$suite" = noble ]; then
-  keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg components=main,universe
-fi
+if [ "$suite" = noble ]; then keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg components=main,universe; fi
 verification=--keyring=$keyring
 if [ ! -e "$keyring" ]; then
   [ "${GOLDCREST_UNVERIFIED_ROOTS:-}" = 1 ] || skip "$keyring is not installed"
@@ -43,8 +37,9 @@ cp -r /usr/share/debootstrap "$work/debootstrap"
 export DEBOOTSTRAP_DIR=$work/debootstrap
 [ -e "$DEBOOTSTRAP_DIR/scripts/noble" ] || ln -s gutsy "$DEBOOTSTRAP_DIR/scripts/noble"
 [ -e "$DEBOOTSTRAP_DIR/scripts/trixie" ] || ln -s sid "$DEBOOTSTRAP_DIR/scripts/trixie"
-debootstrap --variant=minbase "$verification" --components="$components" "$suite" "$root" >"$work/debootstrap.log" 2>&1 ||
-  skip "the packages of $suite cannot be had: $(tail -n 1 "$work/debootstrap.log")"
+log=$work/debootstrap.log
+debootstrap --variant=minbase "$verification" --components="$components" "$suite" "$root" >"$log" 2>&1 ||
+  skip "the packages of $suite cannot be had: $(tail -n 1 "$log")"
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
@@ -52,8 +47,7 @@ cp --parents /etc/apt/apt.conf.d/*[Pp]roxy* /etc/pip.conf "$root" 2>/dev/null ||
 # pip trusts there what it trusts here.
 cp -L "${PIP_CERT:-/etc/ssl/certs/ca-certificates.crt}" "$root/certificates.crt"
 
-mkdir "$root/goldcrest"
-git -C "$source" ls-files -z --cached --others --exclude-standard | (cd "$source" && xargs -0 cp -p --parents -t "$root/goldcrest")
+bash "$source/tests/fresh_copy.sh" "$source" "$root/goldcrest"
 settings=(PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 GOLDCREST_WALK=whole PIP_CERT=/certificates.crt)
 in_root() { env -i "${settings[@]}" chroot "$root" "$@"; }
 if [ -n "${4:-}" ]; then

@@ -5,14 +5,12 @@
 # the commands of pages that name models of the reader's, with small ones.
 # Usage: decoding_page.sh SOURCE BUILD WORK
 set -euo pipefail
+. "$(dirname "$0")/common.sh"
 source=$(cd "$1" && pwd) build=$(cd "$2" && pwd)
-rm -rf "$3"
-mkdir -p "$3"
-cd "$3"
+cd "$(fresh_folder "$3")"
 ln -s "$source/examples" examples
 PATH=$build/converter:$build/examples:$PATH
 page=$source/engine/DECODING.md n=0
-fail() { echo "decoding_page: $*" >&2; exit 1; }
 
 # Prints each command and the lines that it must print, each set ends with a line "--".
 sections_of() {
@@ -30,14 +28,20 @@ while read -r command; do
 done < <(sections_of)
 [ "$n" -ge 6 ] || fail "only $n commands are found"
 
+# table_before TEXT: prints the page's last table before TEXT.
+table_before() {
+  awk -v wanted="$1" '/^\|/ { table = table $0 "\n" }
+    index($0, wanted) { printf "%s", table; exit }
+    !/^\|/ && $0 != "" { table = "" }' "$page"
+}
+
 # Each inline command of a test program prints the percentages of the table before it.
 while read -r test_command; do
   printed=$(bash -euo pipefail -c "$build$test_command") || fail "failed: $test_command"
   while read -r percentage; do
     grep -qF "$percentage" <<<"$printed" || fail "$test_command does not print $percentage"
     n=$((n + 1))
-  done < <(awk -v wanted="$test_command" '/^\|/ { table = table $0 "\n" } { if (index($0, wanted)) { printf "%s", table; exit } if ($0 !~ /^\|/ && $0 != "") table = "" }' "$page" |
-    grep -oE '[0-9.]+ %')
+  done < <(table_before "$test_command" | grep -oE '[0-9.]+ %')
 done < <(grep -oE '`build/host/tests/[^`]*`' "$page" | sed 's/`build\/host//; s/`//')
 [ "$n" -ge 15 ] || fail "only $n commands and figures are found"
 

@@ -5,10 +5,9 @@
 set -euo pipefail
 source=$1 copy=$2
 rm -rf "$copy"
-if [ -e "$source/.git" ]; then
-  mkdir -p "$copy"
-  copy=$(cd "$copy" && pwd)
-  git -C "$source" ls-files -z --cached --others --exclude-standard | (cd "$source" && xargs -0 cp -p --parents -t "$copy")
-else
-  cp -a "$source" "$copy"
-fi
+mkdir -p "$copy"
+copy=$(cd "$copy" && pwd)
+cd "$source"
+if [ -e .git ]; then list=(git ls-files -z --cached --others --exclude-standard)
+else list=(find . -path ./build -prune -o ! -type d -print0); fi
+"${list[@]}" | xargs -0 cp -p --parents -t "$copy"

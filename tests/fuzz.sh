@@ -12,7 +12,7 @@
 # Status 77: there is no clang.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-
+. tests/common.sh
 [ $# -ge 2 ] || [ "${1:-}" = coverage ] || { sed -n 's/^# \(Usage: .*\)/\1/p' "$0" >&2; exit 2; }
 wanted=$1 seconds=${2:-} jobs=${3:-$(nproc)} totals=${FUZZ_TOTALS:-tests/fuzz/totals.txt}
 
@@ -21,37 +21,35 @@ find_clang() {
   for version in -14 ''; do
     if command -v "clang++$version" >/dev/null; then return; fi
   done
-  echo "fuzz.sh: needs clang; bash toolchains/install_packages.sh fuzz installs it" >&2
-  exit 77
+  skip "needs clang; bash toolchains/install_packages.sh fuzz installs it"
 }
 
 # configure FOLDER OPTIONS...
-configure() {
-  [ -e "$1/build.ninja" ] || CC="clang$version" CXX="clang++$version" cmake --preset fuzz -B "$@"
-}
+configure() { [ -e "$1/build.ninja" ] || CC="clang$version" CXX="clang++$version" cmake --preset fuzz -B "$@"; }
 
 # Sets the folder of the targets, the options of their build, and its name in the totals.
 build=build/fuzz options=() kind=''
 set_build() {
-  local flags="-fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -fsanitize-coverage-ignorelist=$PWD/tests/fuzz/uncounted.txt"
+  local flags='-fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp'
+  flags+=" -fsanitize-coverage-ignorelist=$PWD/tests/fuzz/uncounted.txt"
   case ${FUZZ_BUILD:-} in
     '') ;;
     plain) options=("-DCMAKE_CXX_FLAGS=$flags" "-DCMAKE_C_FLAGS=$flags") ;;
     small)
-      mapfile -t options < <(sed -n 's/^GOLDCREST_OPTION([^,]*, \(GOLDCREST_[A-Z0-9_]*\),.*/-D\1=OFF/p' engine/base/features-inl.h)
-      [ "${#options[@]}" -gt 0 ] || { echo "fuzz.sh: engine/base/features-inl.h has no options to leave out" >&2; exit 2; }
-      ;;
-    *) echo "fuzz.sh: FUZZ_BUILD is $FUZZ_BUILD, expected plain or small" >&2; exit 2 ;;
+      mapfile -t options < <(sed -n 's/^GOLDCREST_OPTION([^,]*, \(\w*\),.*/-D\1=OFF/p' engine/base/features-inl.h)
+      [ "${#options[@]}" -gt 0 ] || fail "engine/base/features-inl.h has no options to leave out" ;;
+    *) fail "FUZZ_BUILD is $FUZZ_BUILD, expected plain or small" ;;
   esac
   if [ -n "${FUZZ_BUILD:-}" ]; then
-    [ "$seconds" != merge ] || { echo "fuzz.sh: merge counts the edges of the build without FUZZ_BUILD" >&2; exit 2; }
+    [ "$seconds" != merge ] || fail "merge counts the edges of the build without FUZZ_BUILD"
     build+=_$FUZZ_BUILD kind=" ($FUZZ_BUILD)"
   fi
 }
 
 # Limits of an input: seconds, and megabytes of one allocation and of the process.
 limits=(-timeout=10 -malloc_limit_mb=1024 -rss_limit_mb=2048)
-export ASAN_OPTIONS=quarantine_size_mb=4:malloc_context_size=1:max_malloc_fill_size=0:allocator_release_to_os_interval_ms=5000
+export ASAN_OPTIONS=quarantine_size_mb=4:malloc_context_size=1:max_malloc_fill_size=0
+ASAN_OPTIONS+=:allocator_release_to_os_interval_ms=5000
 if [ -d /dev/shm ]; then export TMPDIR=/dev/shm; fi
 
 total() { echo "$(git rev-parse --short=12 HEAD) $1$kind: $seconds s on $jobs cores, $2" | tee -a "$totals"; }
@@ -79,7 +77,8 @@ merge() {
   rm -rf "$work"
   mkdir -p "$work/merged" "build/fuzz/corpus/$target"
   cp -r "build/fuzz/corpus/$target" "$work/found"
-  "$build/tests/fuzz/$target" -set_cover_merge=1 "${limits[@]}" "$work/merged" "build/fuzz/kept/$target" "$work/found" 2>"$work/log"
+  "$build/tests/fuzz/$target" -set_cover_merge=1 "${limits[@]}" "$work/merged" "build/fuzz/kept/$target" "$work/found" \
+    2>"$work/log"
   pack "$target" "$work/merged"
 }
 
@@ -92,21 +91,20 @@ add() {
   rm -rf "build/fuzz/findings/$1"
 }
 
-# Most bytes of an input: longer texts and calls only repeat, which costs executions and finds nothing.
-longest() {
-  case $1 in fuzz_model | fuzz_samples | fuzz_text | fuzz_tokenizer_tables) echo 256 ;; fuzz_convert) echo 4096 ;; *) echo 1024 ;; esac
-}
-
 # Runs JOBS processes that share their inputs, each with a log of its own.
 fuzz() {
   local target=$1 corpus=build/fuzz/corpus/$1 findings=build/fuzz/findings/$1 logs=build/fuzz/logs/$1 job status=0
-  local -a running=()
+  # Most bytes of an input: longer texts and calls only repeat, which costs executions and finds nothing.
+  local longest=1024 running=()
+  [[ ! $target =~ ^fuzz_(model|samples|text|tokenizer_tables)$ ]] || longest=256
+  [ "$target" != fuzz_convert ] || longest=4096
   rm -rf "$logs"
   mkdir -p "$corpus" "$findings" "$logs"
   unpack "$target"
   for ((job = 0; job < jobs; ++job)); do
-    "$build/tests/fuzz/$target" "-max_total_time=$seconds" "${limits[@]}" -max_len="$(longest "$target")" -len_control=10 -entropic=0 -reload=10 -print_final_stats=1 \
-      "-artifact_prefix=$findings/" "$corpus" "build/fuzz/kept/$target" 2>"$logs/$job" &
+    "$build/tests/fuzz/$target" "-max_total_time=$seconds" "${limits[@]}" -max_len=$longest -len_control=10 \
+      -entropic=0 -reload=10 -print_final_stats=1 "-artifact_prefix=$findings/" \
+      "$corpus" "build/fuzz/kept/$target" 2>"$logs/$job" &
     running+=($!)
   done
   for job in "${running[@]}"; do wait "$job" || status=1; done
@@ -131,7 +129,8 @@ coverage_of() {
     $1 ~ pattern { lines += $8; missed_lines += $9; branches += $11; missed_branches += $12 }
     END {
       if (lines > 0) printf "| %s | %s | %s |\n", name, share(missed_lines, lines), share(missed_branches, branches)
-      exit lines == 0 || per_cent(missed_lines, lines) < lines_asked || per_cent(missed_branches, branches) < branches_asked
+      if (lines == 0 || per_cent(missed_lines, lines) < lines_asked) exit 1
+      exit per_cent(missed_branches, branches) < branches_asked
     }' "$1" || below+=" $2"
 }
 
@@ -139,10 +138,8 @@ coverage_of() {
 coverage() {
   local folder=$1 target flags='-O1 -DNDEBUG -fprofile-instr-generate -fcoverage-mapping'
   local -a objects=()
-  if ! command -v "llvm-cov$version" >/dev/null || ! command -v "llvm-profdata$version" >/dev/null; then
-    echo "fuzz.sh: needs llvm; bash toolchains/install_packages.sh fuzz installs it" >&2
-    exit 77
-  fi
+  command -v "llvm-cov$version" >/dev/null && command -v "llvm-profdata$version" >/dev/null ||
+    skip "needs llvm; bash toolchains/install_packages.sh fuzz installs it"
   configure "$folder" "${options[@]}" -DCMAKE_BUILD_TYPE=None "-DCMAKE_CXX_FLAGS=$flags" "-DCMAKE_C_FLAGS=$flags"
   cmake --build "$folder" --target "${targets[@]}"
   for target in "${targets[@]}"; do
@@ -165,10 +162,7 @@ coverage() {
   coverage_of "$folder/report.txt" 'C API' 'engine/api/' 99 99.6
   coverage_of "$folder/report.txt" sources 'converter/sources/' 98 94
   coverage_of "$folder/report.txt" dialects 'converter/dialects/' 99 95
-  if [ -n "$below" ] && [ "${FUZZ_BUILD:-}" != small ]; then
-    echo "fuzz.sh: fewer lines or branches are reached than asked in:$below" >&2
-    return 1
-  fi
+  [ -z "$below" ] || [ "${FUZZ_BUILD:-}" = small ] || fail "fewer lines or branches are reached than asked in:$below"
 }
 
 fuzz_kernels() {

@@ -4,10 +4,10 @@
 # knows no package before it is told to update.
 # Usage: install_packages.sh SOURCE_DIR
 set -euo pipefail
+. "$(dirname "$0")/common.sh"
 source_dir=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-fail() { echo "install_packages.sh: $*" >&2; exit 1; }
 
 mkdir "$work/bin"
 make_command() { cat > "$work/bin/$1"; chmod +x "$work/bin/$1"; }
@@ -45,7 +45,7 @@ try() {
 out=$(try 'g++ clang-format-14' '' tests)
 grep -q '^Installing the packages that are missing: g++ .* clang-format-14$' <<< "$out" ||
   fail "clang-format-14 is forgotten on a bare machine"
-grep -q '^install .* g++ .*g++-aarch64-linux-gnu .*clang-format-14$' "$work/calls" || fail "clang-format-14 is not installed"
+grep -q '^install .* g++ .*g++-aarch64-linux-gnu .*clang-format-14$' "$work/calls" || fail "clang-format-14 is missing"
 out=$(try 'g++' '' tests)
 grep -q clang-format-14 <<< "$out" && fail "clang-format-14 is requested although it does not exist"
 out=$(try 'g++ clang-format-14' '')
@@ -56,7 +56,7 @@ out=$(try 'g++ libclang-rt-dev' '' fuzz)
 grep -q '^Installing .* clang .*libclang-rt-dev$' <<< "$out" ||
   fail "clang's own libraries are forgotten on a bare machine"
 
-# XNNPACK is installed by its version: those of Debian 12 and of early 2024 are too old, Debian 13's and later ones will do.
+# XNNPACK is installed by its version: those of Debian 12 and of early 2024 are too old, Debian 13's is recent enough.
 for version in 0.0~git20220216.ae108ef-2 0.0~git20240229.fcbf55a-1; do
   out=$(try "g++ libxnnpack-dev=$version libpthreadpool-dev" '')
   grep -qE 'xnnpack|pthreadpool' <<< "$out" && fail "XNNPACK $version is installed, which is too old"

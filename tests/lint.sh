@@ -47,7 +47,8 @@ check_format() {
   local program
   for program in clang-format-14 clang-format; do
     if grep -q 'version 14\.' <<< "$("$program" --version 2>/dev/null)"; then
-      find "${folders[@]}" -regex '.*\.\(cc\|h\|hpp\|c\)' -print0 | xargs -0 "$program" --dry-run -Werror 2>"$work/format" || true
+      find "${folders[@]}" -regex '.*\.\(cc\|h\|hpp\|c\)' -print0 |
+        xargs -0 "$program" --dry-run -Werror 2>"$work/format" || true
       report "$program" "$work/format"
       return
     fi
@@ -58,10 +59,10 @@ check_format() {
 # tidy_one FILE [FLAGS...]: without flags, uses those of the preset `host`. Each file has its own output, so that
 # several processes do not mix theirs.
 tidy_one() {
-  local file=$1
+  local file=$1 name=${1//\//_}
   shift
   [ $# -eq 0 ] || set -- -- -std=gnu++17 -I engine -I engine/include "$@"
-  "$clang_tidy" -p build/host --quiet "$file" "$@" >"$work/tidy/${file//\//_}" 2>"$work/tidy_errors/${file//\//_}" || true
+  "$clang_tidy" -p build/host --quiet "$file" "$@" >"$work/tidy/$name" 2>"$work/tidy_errors/$name" || true
 }
 
 # Files that the preset `host` does not compile: clang compiles for every machine and needs only newlib's headers.
@@ -71,18 +72,18 @@ tidy_foreign() {
   local headers=(-nostdinc++ -isystem "$library" -isystem "${library}arm-none-eabi" -isystem /usr/include/newlib)
   local arm32=(--target=armv7a-none-eabihf "${headers[@]}") arm64=(--target=aarch64-none-elf "${headers[@]}")
   tidy_one engine/kernels/arm/neon32.cc "${arm32[@]}" -mfpu=neon
-  tidy_one engine/kernels/arm/neon.cc "${arm64[@]}" -march=armv8-a+crc
-  tidy_one engine/kernels/arm/neon_a53.cc "${arm64[@]}" -march=armv8-a+crc
-  tidy_one engine/kernels/arm/dotprod.cc "${arm64[@]}" -march=armv8.2-a+dotprod
-  tidy_one engine/kernels/arm/dotprod_a55.cc "${arm64[@]}" -march=armv8.2-a+dotprod
+  local name
+  for name in neon neon_a53; do tidy_one engine/kernels/arm/$name.cc "${arm64[@]}" -march=armv8-a+crc; done
+  for name in dotprod dotprod_a55; do tidy_one engine/kernels/arm/$name.cc "${arm64[@]}" -march=armv8.2-a+dotprod; done
   tidy_one engine/kernels/arm/i8mm.cc "${arm64[@]}" -march=armv8.2-a+dotprod+i8mm
   tidy_one engine/kernels/cortexm/dsp.cc --target=armv7em-none-eabihf -mcpu=cortex-m7 -O2 "${headers[@]}"
   tidy_one engine/kernels/cortexm/helium.cc --target=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55 -O2 "${headers[@]}"
   tidy_one engine/kernels/riscv/rvv.cc --target=riscv64-unknown-elf -march=rv64gcv "${headers[@]}"
   tidy_one engine/kernels/riscv/scalar.cc --target=riscv32-unknown-elf -march=rv32imafc "${headers[@]}"
   tidy_one engine/kernels/select_static.cc --target=armv7em-none-eabihf -mcpu=cortex-m7 "${headers[@]}"
-  local name
-  for name in choice layer_walk parts prepare table; do tidy_one "engine/backends/xnnpack/$name.cc" -DGOLDCREST_FLOAT32; done
+  for name in choice layer_walk parts prepare table; do
+    tidy_one "engine/backends/xnnpack/$name.cc" -DGOLDCREST_FLOAT32
+  done
   local wasm=(--target=wasm32-unknown-unknown -msimd128 -D__IEEE_LITTLE_ENDIAN "${headers[@]}")
   tidy_one engine/kernels/wasm/simd128.cc "${wasm[@]}"
   tidy_one examples/web/module.cc "${wasm[@]}"

@@ -5,13 +5,13 @@
 # Raspberry Pi, which has a test of its own.
 # Usage: page_commands.sh SOURCE WORK [PAGE]...   (none: all)
 set -euo pipefail
+. "$(dirname "$0")/common.sh"
 source=$(cd "$1" && pwd)
 mkdir -p "$2"
 work=$(cd "$2" && pwd) tree=$(cd "$2" && pwd)/tree n=0
 pages=("${@:3}")
 bash "$source/tests/fresh_copy.sh" "$source" "$tree"
 cd "$tree"
-fail() { echo "page_commands: $*" >&2; exit 1; }
 
 # run COMMAND WANTED: the command succeeds, and prints the words WANTED if there are any.
 run() {

@@ -5,10 +5,10 @@
 # stand on the peers' page, and ARCHITECTURE.md names each stage.
 # Usage: pictures.sh SOURCE CONVERT TRANSLATE [ROW]
 set -euo pipefail
+. "$(dirname "$0")/common.sh"
 source=$1 convert=$2 translate=$3 machine=${4:-A laptop}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-fail() { echo "pictures.sh: $*" >&2; exit 1; }
 bash "$source/examples/pictures/draw.sh" "$work"
 for name in machines speed; do
   cmp "$work/$name.svg" "$source/examples/pictures/$name.svg" || fail "$name.svg is old: run examples/pictures/draw.sh"
@@ -20,11 +20,12 @@ grep -q pictures/speed.svg "$source/tests/peers/README.md" || fail "tests/peers/
 rows=$source/examples/pictures/machines.csv
 IFS=, read -r _ kernels _ file arena line < <(grep "^$machine" "$rows")
 [ "$(grep -v '^#' "$rows" | cut -d, -f 3- | sort -u | wc -l)" -eq 1 ] || fail "the rows of machines.csv differ"
-"$convert" -q "$source/examples/models/enfr" -o "$work/model.gcst" > /dev/null
-$translate "$work/model.gcst" --max-source 64 --max-target 64 --stats <<< "Where is the station?" > "$work/line" 2> "$work/stats"
-[ "$(cat "$work/line")" = "$line" ] || fail "$machine prints $(cat "$work/line"), not $line"
-grep -q "^arena $arena bytes, model $file bytes" "$work/stats" || fail "not $file and $arena bytes: $(cat "$work/stats")"
-[ "$machine" = "A laptop" ] || grep -q "kernels $kernels," "$work/stats" || fail "not $kernels: $(cat "$work/stats")"
+model=$work/model.gcst stats=$work/stats
+"$convert" -q "$source/examples/models/enfr" -o "$model" > /dev/null
+found=$($translate "$model" --max-source 64 --max-target 64 --stats 2> "$stats" <<< "Where is the station?")
+[ "$found" = "$line" ] || fail "$machine prints $found, not $line"
+grep -q "^arena $arena bytes, model $file bytes" "$stats" || fail "not $file and $arena bytes: $(cat "$stats")"
+[ "$machine" = "A laptop" ] || grep -q "kernels $kernels," "$stats" || fail "not $kernels: $(cat "$stats")"
 firmware="kernels $(sed -n 's/^A Cortex-M55[^,]*,\([^,]*\),.*/\1/p' "$rows"). Model $file bytes, arena $arena bytes."
 grep -qF "$firmware" "$source/examples/translate_firmware/README.md" || fail "the firmware's page lacks: $firmware"
 grep -qF "$line" "$source/tests/boards/sessions/translate_firmware.expected" || fail "the firmware prints another line"

@@ -8,9 +8,11 @@
 # exits with 77 (skipped) if pip has no index; else it leaves out only these blocks.
 # Usage: readme_commands.sh SOURCE WORK [PAGE]...
 set -euo pipefail
+. "$(dirname "$0")/common.sh"
 source=$(cd "$1" && pwd)
 mkdir -p "$2"
-work=$(cd "$2" && pwd) tree=$(cd "$2" && pwd)/tree
+work=$(cd "$2" && pwd)
+tree=$work/tree
 pages=("${@:3}")
 [ ${#pages[@]} -gt 0 ] || pages=(README.md)
 
@@ -26,18 +28,18 @@ run_block() {
   [ -z "$is_skipped" ] || return 0
   echo "== $(head -n 1 "$work/commands")"
   if ! { time bash -euo pipefail "$work/commands" </dev/null >"$work/printed" 2>"$work/errors"; } 2>"$work/times"; then
-    if grep -q ' pip download \|/pip install ' "$work/commands" && grep -qi 'no matching distribution' "$work/errors"; then
+    if grep -qE ' pip download |/pip install ' "$work/commands" &&
+        grep -qi 'no matching distribution' "$work/errors"; then
       echo "   skipped: pip has no index here" && : >"$work/printed" && is_skipped=yes no_index=quick
       [ "${GOLDCREST_WALK:-}" != whole ] || exit 77
       return 0
     fi
     tail -n 40 "$work/printed" "$work/errors" >&2
-    echo "readme_commands: failed: $(cat "$work/commands")" >&2
-    exit 1
+    fail "failed: $(cat "$work/commands")"
   fi
   read -r user system <"$work/times"
   echo "   $((user + system)) s of a CPU"
-  [ -z "$again" ] || [ $((user + system)) -le 60 ] || { echo "readme_commands: too slow once compiled" >&2; exit 1; }
+  [ -z "$again" ] || [ $((user + system)) -le 60 ] || fail "too slow once compiled"
 }
 
 # expect_block: the lines of the file `block` occur in `printed` in this order. A line that ends in "..." needs only to
@@ -49,7 +51,7 @@ expect_block() {
          return index(line, substr(wanted, 1, length(wanted) - 3)) == 1
        }
        NR == FNR { wanted[++n] = $0; next } at < n && fits($0, wanted[at + 1]) { ++at }
-       END { if (at < n) { print "readme_commands: not printed: " wanted[at + 1]; exit 1 } }' "$work/block" "$work/printed" >&2 ||
+       END { if (at < n) { print "not printed: " wanted[at + 1]; exit 1 } }' "$work/block" "$work/printed" >&2 ||
     { tail -n 40 "$work/printed" >&2; exit 1; }
 }
 
@@ -59,16 +61,14 @@ walk() {
     case "$kind:$line" in
       ':```sh' | ':```text' | ':```c')
         kind=${line#'```'}
-        : >"$work/block"
-        ;;
+        : >"$work/block" ;;
       'sh:```') run_block; kind='' n_blocks=$((n_blocks + 1)) ;;
       'text:```') expect_block; kind='' ;;
       'c:```')
-        [ -n "$named" ] || { echo "readme_commands: no file is named before the C program" >&2; exit 1; }
+        [ -n "$named" ] || fail "no file is named before the C program"
         mkdir -p "$(dirname "$named")"
         cp "$work/block" "$named"
-        kind=''
-        ;;
+        kind='' ;;
       :*) if [[ "$line" =~ \`([a-z/]+\.c)\` ]]; then named=${BASH_REMATCH[1]}; fi ;;
       *) printf '%s\n' "$line" >>"$work/block" ;;
     esac
@@ -82,5 +82,5 @@ for again in '' yes; do
     walk "$page"
   done
 done
-[ "$n_blocks" -ge $((2 * ${#pages[@]})) ] || { echo "readme_commands: ${pages[*]}: too few commands" >&2; exit 1; }
+[ "$n_blocks" -ge $((2 * ${#pages[@]})) ] || fail "${pages[*]}: too few commands"
 echo "readme_commands: $((n_blocks / 2)) blocks of ${#pages[@]} pages"

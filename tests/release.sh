@@ -3,20 +3,28 @@
 # Builds the release twice, with equal sums, and uses its archives. The programs run where only the unpacked archive
 # exists (as root: in a root of its own), those for Arm under qemu-user. CMake and pkg-config find the library. The
 # archives with XNNPACK (presets release-xnnpack, raspberry-pi-xnnpack) are tested if its sources can be had: in the
-# folder GOLDCREST_XNNPACK_SOURCES, or from its repository. The wheels are tested where toolchains/wheels.sh builds them.
+# folder GOLDCREST_XNNPACK_SOURCES, or from its repository. Tests the wheels where toolchains/wheels.sh builds them.
 # Usage: release.sh WORK_FOLDER SOURCE_DIR
 set -euo pipefail
-work=$1 source=$2
-fail() { echo "release.sh: $*" >&2; exit 1; }
-rm -rf "$work"
-mkdir -p "$work/bin"
+. "$(dirname "$0")/common.sh"
+work=$(fresh_folder "$1") source=$2
+spdx_checksum() { echo "PackageChecksum: SHA256: $(sha256sum "$1" | cut -d' ' -f1)"; }
 
+# has_notices BILL NOTICES: the packages of the bill, which are not ours, have a notice each.
+has_notices() {
+  sed -n 's/^PackageName: //p' "$1" | grep -v goldcrest | while read -r package; do
+    grep -qxF "==== $package" "$2" || fail "$1: $package has no notice"
+  done
+}
+
+mkdir "$work/bin"
 printf '#!/bin/sh\necho arm64\n' > "$work/bin/dpkg"
 chmod +x "$work/bin/dpkg"
-refusal=$(PATH="$work/bin:$PATH" bash "$source/toolchains/release.sh" 2>&1) && fail "a release was built on another architecture"
-[ "$refusal" = "release.sh: this machine is arm64; expected amd64, from which the others are cross-built" ] || fail "refused by: $refusal"
+refusal=$(PATH="$work/bin:$PATH" bash "$source/toolchains/release.sh" 2>&1) && fail "another machine built a release"
+[ "$refusal" = "release.sh: this machine is arm64; expected amd64, which builds for the others" ] ||
+  fail "refused by: $refusal"
 
-refusal=$(GITHUB_REF_NAME=v9.9 bash "$source/toolchains/release.sh" --publish 2>&1) && fail "another version was published"
+refusal=$(GITHUB_REF_NAME=v9.9 bash "$source/toolchains/release.sh" --publish 2>&1) && fail "v9.9 was published"
 grep -q "^release.sh: the tag is 'v9.9'; expected v" <<< "$refusal" || fail "refused by: $refusal"
 
 options=() xnnpack=(amd64-xnnpack arm64-xnnpack)
@@ -34,7 +42,7 @@ elif [ $status -ne 0 ]; then
   fail "no source distribution: $(cat "$work/sdist.log")"
 fi
 for run in 1 2; do
-  bash "$source/toolchains/release.sh" "${options[@]}" > "$work/release.log" 2>&1 || { tail -40 "$work/release.log" >&2; fail "no release was built"; }
+  logged "$work/release.log" bash "$source/toolchains/release.sh" "${options[@]}"
   # libevent has functions that the server does not call.
   if grep 'warning:' "$work/release.log" | grep -v 'statically linked'; then fail "the build is not silent"; fi
   cp "$source/build/release/SHA256SUMS" "$work/sums$run"
@@ -51,7 +59,7 @@ for machine in "${wheels[@]}"; do
   case $machine in amd64) tag=x86_64 ;; arm64) tag=aarch64 ;; armhf) tag=armv7l ;; esac
   [ -f goldcrest_transformer-*-py3-none-manylinux_2_34_$tag.whl ] || fail "no wheel for $machine: $(ls)"
   python3 -m zipfile -e goldcrest_transformer-*_$tag.whl "$work/wheel-$machine"
-  cmp goldcrest_transformer-*_$tag.spdx "$work/wheel-$machine"/*.dist-info/sboms/linked.spdx || fail "$machine: the list differs"
+  cmp goldcrest_transformer-*_$tag.spdx "$work/wheel-$machine"/*.dist-info/sboms/linked.spdx || fail "another $tag.spdx"
   [ "$(stat -c %s goldcrest_transformer-*_$tag.whl)" -le 3000000 ] || fail "the wheel for $machine has more than 3 MB"
 done
 
@@ -66,11 +74,10 @@ python3 -m zipfile -e "goldcrest-$version-arduino.zip" "$work/packages/arduino"
 python3 -m zipfile -e "Goldcrest.goldcrest.$version.pack" "$work/packages/cmsis-pack/goldcrest"
 npm=$work/packages/npm/goldcrest
 mv "$npm/NOTICES" "$work/npm_notices"
-grep -qx "PackageChecksum: SHA256: $(sha256sum "$npm/goldcrest.wasm" | cut -d' ' -f1)" "goldcrest-$version-npm.spdx" || fail "npm: the module has no entry"
-sed -n 's/^PackageName: //p' "goldcrest-$version-npm.spdx" | grep -v goldcrest | while read -r package; do
-  grep -qxF "==== $package" "$work/npm_notices" || fail "npm: $package has no notice"
-done
-grep -qx 'PackageName: wasi-libc' "goldcrest-$version-npm.spdx" || fail "npm: wasi-libc is not named"
+bill=goldcrest-$version-npm.spdx
+grep -qx "$(spdx_checksum "$npm/goldcrest.wasm")" "$bill" || fail "npm: the module has no entry"
+has_notices "$bill" "$work/npm_notices"
+grep -qx 'PackageName: wasi-libc' "$bill" || fail "npm: wasi-libc is not named"
 for build in build build-wasm; do
   for folder in "$build"/packages/*; do
     diff -r "$folder" "$work/packages/$(basename "$folder")" || fail "$folder: its archive has other files"
@@ -80,11 +87,13 @@ for archive in goldcrest-*-{linux-*,sources,models}.tar.gz; do tar -xzf "$archiv
 cd "$work"
 for folder in goldcrest-*; do mv "$folder" "$(sed -E 's/goldcrest-[0-9.]+-(linux-)?//' <<< "$folder")"; done
 [ -f sources/Makefile ] || fail "no source folder"
-if grep -rlF -e "$source" -e "$HOME/" amd64 arm64 armhf "${xnnpack[@]}" "${wheels[@]/#/wheel-}" sources models packages; then fail "paths of this machine are in the archives"; fi
+if grep -rlF -e "$source" -e "$HOME/" amd64 arm64 armhf "${xnnpack[@]}" "${wheels[@]/#/wheel-}" sources models packages
+then fail "paths of this machine are in the archives"; fi
 
 if command -v npm > /dev/null; then
   mkdir npm
-  (cd npm && npm_config_cache=$work/npm_cache npm install --offline --silent --no-audit --no-fund "$source/build/release/goldcrest-$version-npm.tar.gz")
+  (cd npm && npm_config_cache=$work/npm_cache npm install --offline --silent --no-audit --no-fund \
+    "$source/build/release/goldcrest-$version-npm.tar.gz")
   echo "import { load } from 'goldcrest-transformer'; import { readFileSync } from 'node:fs';
     console.log((await load(readFileSync('../models/g2p.gcst'))).translate('goldcrest'));" > npm/program.mjs
   [ "$(cd npm && node program.mjs)" = 'G OW1 L D K R EH2 S T' ] || fail "npm: another text"
@@ -94,7 +103,7 @@ fi
 
 # The two commands of the archive's page.
 run() {
-  if [ "$(id -u)" -eq 0 ]; then chroot "$work/amd64" "/$1" "${@:2}"; else (cd "$work/amd64" && env -i "./$1" "${@:2}"); fi
+  if [ "$(id -u)" -eq 0 ]; then chroot amd64 "/$1" "${@:2}"; else (cd amd64 && env -i "./$1" "${@:2}"); fi
 }
 cp -r "$source/examples/models/g2p" amd64/CHECKPOINT
 sed -n 's/^    //p' amd64/README.md | sed 's|bin/goldcrest|run bin/goldcrest|; s|Your text|goldcrest|' > commands
@@ -107,18 +116,22 @@ cmp amd64/model.gcst models/g2p.gcst || fail "the archive's model differs"
 python3 "$source/tests/programs/serve_clients.py" "$source" amd64/bin amd64/bin/goldcrest-convert
 for machine in "arm64:qemu-aarch64:aarch64-linux-gnu-gcc" "armhf:qemu-arm:arm-linux-gnueabihf-gcc"; do
   IFS=: read -r folder emulator compiler <<< "$machine"
-  [ "$(echo goldcrest | $emulator "$folder/bin/goldcrest-translate" models/g2p.gcst)" = "$text" ] || fail "$folder: the text differs"
-  out=$($emulator "$folder/bin/goldcrest-inspect" models/enfr.gcst --self-test) && grep -q '^self-test    passed' <<< "$out" || fail "$folder: no self-test"
-  out=$($emulator "$folder/bin/goldcrest-transcribe" models/g2p.gcst 2>&1 < /dev/null) && fail "$folder: a text model is taken for speech"
+  emulated="$emulator $folder/bin/goldcrest"
+  [ "$(echo goldcrest | $emulated-translate models/g2p.gcst)" = "$text" ] || fail "$folder: the text differs"
+  out=$($emulated-inspect models/enfr.gcst --self-test) && grep -q '^self-test    passed' <<< "$out" ||
+    fail "$folder: no self-test"
+  out=$($emulated-transcribe models/g2p.gcst 2>&1 < /dev/null) && fail "$folder: a text model is taken for speech"
   grep -q "models/g2p.gcst" <<< "$out" || fail "$folder: goldcrest-transcribe says: $out"
-  out=$($emulator "$folder/bin/goldcrest-bench" --list-kernels) && grep -q arm_neon <<< "$out" || fail "$folder: no kernels"
+  out=$($emulated-bench --list-kernels) && grep -q arm_neon <<< "$out" || fail "$folder: no kernels"
   flags=$(PKG_CONFIG_PATH=$folder/lib/pkgconfig pkg-config --cflags --libs goldcrest)
-  $compiler -static "$source/tests/link/c_link_test.c" $flags -o c_link_test && $emulator ./c_link_test || fail "$folder: the library"
+  $compiler -static "$source/tests/link/c_link_test.c" $flags -o c_link_test && $emulator ./c_link_test ||
+    fail "$folder: the library"
 done
 
-# The wheels: their lists have every file's sum, and their programs give the text. The converter writes the archive's bytes.
+# The wheels: their lists have every file's sum, and their programs give the text. The converter writes the same bytes.
 for machine in "${wheels[@]}"; do
-  info=$(echo wheel-$machine/*.dist-info)
+  info=$(echo wheel-$machine/*.dist-info) programs=wheel-$machine/goldcrest/goldcrest_programs
+  bill=$info/sboms/linked.spdx
   python3 - "wheel-$machine" << 'END' || fail "$machine: RECORD has another sum, or a file is not in it"
 import base64, csv, hashlib, pathlib, sys
 
@@ -139,22 +152,21 @@ END
     arm64) emulator='qemu-aarch64 -L /usr/aarch64-linux-gnu' ;;
     armhf) emulator='qemu-arm -L /usr/arm-linux-gnueabihf' ;;
   esac
-  chmod +x wheel-$machine/goldcrest/goldcrest_programs
-  $emulator wheel-$machine/goldcrest/goldcrest_programs convert --quiet "$source/examples/models/g2p" -o wheel.gcst > /dev/null
+  chmod +x $programs
+  $emulator $programs convert --quiet "$source/examples/models/g2p" -o wheel.gcst > /dev/null
   cmp wheel.gcst models/g2p.gcst || fail "$machine: the wheel's converter writes other bytes"
-  [ "$(echo goldcrest | $emulator wheel-$machine/goldcrest/goldcrest_programs translate wheel.gcst)" = "$text" ] || fail "$machine: the wheel's text differs"
-  for program in goldcrest_programs libgoldcrest.so; do
-    grep -qx "PackageChecksum: SHA256: $(sha256sum wheel-$machine/goldcrest/$program | cut -d' ' -f1)" "$info/sboms/linked.spdx" || fail "$machine: $program has no entry"
+  [ "$(echo goldcrest | $emulator $programs translate wheel.gcst)" = "$text" ] || fail "$machine: another text"
+  for file in $programs wheel-$machine/goldcrest/libgoldcrest.so; do
+    grep -qx "$(spdx_checksum $file)" "$bill" || fail "$file has no entry"
   done
-  for package in libssl-dev libyaml-cpp-dev zlib1g-dev libfmt-dev nlohmann-json3-dev libeigen3-dev libflatbuffers-dev; do
-    grep -qx "Relationship: SPDXRef-goldcrest-programs STATIC_LINK SPDXRef-$package" "$info/sboms/linked.spdx" || fail "$machine: $package is not named"
+  for package in libssl libyaml-cpp zlib1g libfmt nlohmann-json3 libeigen3 libflatbuffers; do
+    grep -qx "Relationship: SPDXRef-goldcrest-programs STATIC_LINK SPDXRef-$package-dev" "$bill" ||
+      fail "$machine: $package-dev is not named"
   done
-  sed -n 's/^PackageName: //p' "$info/sboms/linked.spdx" | grep -v goldcrest | while read -r package; do
-    grep -qxF "==== $package" "$info/licenses/NOTICES" || fail "$machine: $package has no notice"
-  done
+  has_notices "$bill" "$info/licenses/NOTICES"
 done
 
-# With XNNPACK: its kernels give the same text, here and in Debian 13's emulator (Debian 12's emulates no /proc/cpuinfo).
+# XNNPACK's kernels give the same text, here and in Debian 13's emulator (Debian 12's emulates no /proc/cpuinfo).
 for folder in "${xnnpack[@]}"; do
   emulator=''
   if [ "$folder" = arm64-xnnpack ]; then
@@ -162,30 +174,28 @@ for folder in "${xnnpack[@]}"; do
     emulator=$source/build/xnnpack_sysroots/arm64/usr/bin/qemu-aarch64
   fi
   for kernels in xnnpack fastest; do
-    [ "$(echo goldcrest | $emulator "$folder/bin/goldcrest-translate" models/g2p.gcst --kernels $kernels)" = "$text" ] ||
-      fail "$folder: another text with $kernels"
+    found=$(echo goldcrest | $emulator "$folder/bin/goldcrest-translate" models/g2p.gcst --kernels $kernels)
+    [ "$found" = "$text" ] || fail "$folder: $kernels: another text: $found"
   done
   if readelf -l "$folder/bin/goldcrest-translate" | grep INTERP; then fail "$folder: it is not static"; fi
   bill=$folder/share/doc/goldcrest/linked.spdx
   for part in XNNPACK cpuinfo pthreadpool FXdiv; do
     for program in goldcrest-translate goldcrest-bench; do
-      grep -qx "Relationship: SPDXRef-$program STATIC_LINK SPDXRef-$part" "$bill" || fail "$folder: $program: $part is not named"
+      grep -qx "Relationship: SPDXRef-$program STATIC_LINK SPDXRef-$part" "$bill" || fail "$program lacks $part"
     done
-    grep -A 2 -x "PackageName: $part" "$bill" | grep -qxE 'PackageVersion: [0-9a-f]{40}' || fail "$folder: $part has no commit"
-    grep -A 12 -x "==== $part" "$folder/share/doc/goldcrest/NOTICES" | grep -q Copyright || fail "$folder: $part has no licence"
+    grep -A 2 -x "PackageName: $part" "$bill" | grep -qxE 'PackageVersion: [0-9a-f]{40}' || fail "$part has no commit"
+    grep -A 12 -x "==== $part" "$folder/share/doc/goldcrest/NOTICES" | grep -q Copyright || fail "$part has no licence"
   done
-  if grep -q "goldcrest-inspect STATIC_LINK SPDXRef-XNNPACK" "$bill"; then fail "$folder: XNNPACK is in goldcrest-inspect"; fi
+  ! grep "goldcrest-inspect STATIC_LINK SPDXRef-XNNPACK" "$bill" || fail "$folder: XNNPACK is in goldcrest-inspect"
 done
 
 # Links the library into a program, by CMake and by pkg-config.
-cmake -G Ninja -S "$source/tests/consumers/project" -B program -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/amd64" \
-  -DCHECKPOINT="$work/amd64/CHECKPOINT" > cmake.log 2>&1 && cmake --build program >> cmake.log 2>&1 || { cat cmake.log; fail "find_package"; }
-grep -q "$work/amd64/bin/goldcrest-convert" program/build.ninja || fail "the build uses another converter than the archive's"
+project=(-S "$source/tests/consumers/project" -DCMAKE_BUILD_TYPE=Release -DCHECKPOINT="$work/amd64/CHECKPOINT")
+cmake_build program all "${project[@]}" -DCMAKE_PREFIX_PATH="$work/amd64"
+grep -q "$work/amd64/bin/goldcrest-convert" program/build.ninja || fail "the build uses another converter"
 program/program
 if [ ${#xnnpack[@]} -gt 0 ]; then
-  cmake -G Ninja -S "$source/tests/consumers/project" -B program_xnnpack -DXNNPACK=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$work/amd64-xnnpack" \
-    -DCHECKPOINT="$work/amd64/CHECKPOINT" > cmake.log 2>&1 && cmake --build program_xnnpack >> cmake.log 2>&1 ||
-    { cat cmake.log; fail "find_package with XNNPACK"; }
+  cmake_build program_xnnpack all "${project[@]}" -DXNNPACK=ON -DCMAKE_PREFIX_PATH="$work/amd64-xnnpack"
   program_xnnpack/program
 fi
 flags=$(PKG_CONFIG_PATH=amd64/lib/pkgconfig pkg-config --cflags --libs goldcrest)
@@ -193,20 +203,18 @@ gcc "$source/tests/link/c_link_test.c" $flags -o c_link_test && ./c_link_test ||
 
 # Everything that is linked must have its entry and its notice.
 for folder in amd64 arm64 armhf "${xnnpack[@]}"; do
-  bill=$folder/share/doc/goldcrest/linked.spdx notices=$folder/share/doc/goldcrest/NOTICES
+  bill=$folder/share/doc/goldcrest/linked.spdx
   for program in "$folder"/bin/*; do
-    name=$(basename "$program")
-    grep -qx "PackageChecksum: SHA256: $(sha256sum "$program" | cut -d' ' -f1)" "$bill" || fail "$name has no entry"
+    grep -qx "$(spdx_checksum "$program")" "$bill" || fail "$program has no entry"
     for package in libc6-dev libstdcxx-; do
-      grep -q "^Relationship: SPDXRef-$name STATIC_LINK SPDXRef-$package" "$bill" || fail "$name: $package is not named"
+      grep -q "^Relationship: SPDXRef-$(basename "$program") STATIC_LINK SPDXRef-$package" "$bill" ||
+        fail "$program: $package is not named"
     done
   done
-  sed -n 's/^PackageName: //p' "$bill" | grep -v '^goldcrest-' | while read -r package; do
-    grep -qxF "==== $package" "$notices" || fail "$package has no notice"
-  done
+  has_notices "$bill" "$folder/share/doc/goldcrest/NOTICES"
 done
-grep -q "^Relationship: SPDXRef-goldcrest-convert STATIC_LINK SPDXRef-libssl-dev" amd64/share/doc/goldcrest/linked.spdx ||
-  fail "OpenSSL is not named"
+grep -q "^Relationship: SPDXRef-goldcrest-convert STATIC_LINK SPDXRef-libssl-dev" \
+  amd64/share/doc/goldcrest/linked.spdx || fail "OpenSSL is not named"
 for package in libyaml-cpp-dev libflatbuffers-dev; do
   [ "$(grep "STATIC_LINK SPDXRef-$package$" {amd64,arm64,armhf}/share/doc/goldcrest/linked.spdx)" = \
     "amd64/share/doc/goldcrest/linked.spdx:Relationship: SPDXRef-goldcrest-convert STATIC_LINK SPDXRef-$package" ] ||

@@ -15,17 +15,11 @@ case "$suite" in
   *) echo "usage: bash tests/run.sh [fast|full|sanitize|arm|lint]" >&2; exit 2 ;;
 esac
 bash toolchains/install_packages.sh tests
-if [ "$suite" = lint ]; then
-  bash toolchains/install_packages.sh lint
-  exec bash tests/lint.sh
-fi
-if [ "$suite" = full ]; then
-  bash toolchains/install_packages.sh full
-fi
+if [[ "$suite" =~ ^(lint|full|arm)$ ]]; then bash toolchains/install_packages.sh "$suite"; fi
+if [ "$suite" = lint ]; then exec bash tests/lint.sh; fi
 if [ "$suite" = arm ]; then
-  bash toolchains/install_packages.sh arm
   cmake --preset host
-  cmake --build --preset host --target goldcrest-convert golden_hash golden_inspection golden_speech make_golden_checkpoint
+  cmake --build --preset host --target goldcrest-convert golden_{hash,inspection,speech} make_golden_checkpoint
   ctest --preset host -R '^golden_'
   cmake --workflow --preset armv7
 fi

@@ -11,9 +11,9 @@ if ! grep -q '^ID=debian$' /etc/os-release || [ "$(dpkg --print-architecture)" !
   exit 0
 fi
 bash toolchains/install_packages.sh arm
-if [ ! -e build/host/tests/kernels/golden/enfr.gcst ] || [ ! -e build/host/tests/kernels/golden/g2p.gcst ]; then
+if ! ls build/host/tests/kernels/golden/{enfr,g2p}.gcst > /dev/null 2>&1; then
   cmake --preset host
-  cmake --build --preset host --target goldcrest-convert golden_hash golden_inspection golden_speech make_golden_checkpoint
+  cmake --build --preset host --target goldcrest-convert golden_{hash,inspection,speech} make_golden_checkpoint
   ctest --preset host -R '^golden_'
 fi
 for pair in amd64:xnnpack arm64:xnnpack-aarch64 armhf:xnnpack-armv7; do

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writes what is linked into programs: FOLDER/linked.spdx (SPDX 2.3) and FOLDER/NOTICES, with its licences. BUILD is a
 # build folder, TARGET a program or library of it, FILE the one that is shipped. COMPILER may have options, as
-# "clang++ --target=wasm32-wasi" has. GOLDCREST_SYSROOT names the folder of
-# toolchains/sysroot.sh with the libraries that a cross build links.
+# "clang++ --target=wasm32-wasi" has. GOLDCREST_SYSROOT: the folder of toolchains/sysroot.sh that a cross build links.
 # Usage: bash toolchains/bill.sh FOLDER NAME BUILD COMPILER TARGET FILE [TARGET FILE]...
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,17 +21,14 @@ licence_of() {
     libstdc++-*-dev* | libgcc-*-dev*) echo GPL-3.0-or-later WITH GCC-exception-3.1 ;;
     linux-libc-dev*) echo GPL-2.0-only WITH Linux-syscall-note ;;
     libflatbuffers-dev | libssl-dev) echo Apache-2.0 ;;
-    libfmt-dev | nlohmann-json3-dev | libyaml-cpp-dev) echo MIT ;;
+    libfmt-dev | nlohmann-json3-dev | libyaml-cpp-dev | wasi-libc | FXdiv) echo MIT ;;
     zlib1g-dev) echo Zlib ;;
-    libevent-dev) echo BSD-3-Clause ;;
+    libevent-dev | XNNPACK) echo BSD-3-Clause ;;
     libpng-dev) echo libpng-2.0 ;;
     libjpeg*-dev) echo IJG AND BSD-3-Clause AND Zlib ;;
     libeigen3-dev) echo MPL-2.0 ;;
-    wasi-libc) echo MIT ;;
     libclang-* | libc++-*) echo Apache-2.0 WITH LLVM-exception ;;
-    XNNPACK) echo BSD-3-Clause ;;
     cpuinfo | pthreadpool) echo BSD-2-Clause ;;
-    FXdiv) echo MIT ;;
     *) fail "package $1 is linked, and its licence is not known here" ;;
   esac
 }
@@ -51,15 +47,16 @@ commit_of() {
   esac
 }
 
-# packages_of TARGET: the packages whose headers and libraries are in it, as its build noted them, and which of XNNPACK's
-# sources.
+# packages_of TARGET: the packages of its headers and libraries, as its build noted them, and of XNNPACK's sources.
 packages_of() {
   local library objects
   (
     cd "$build"
     objects=$(ninja -t inputs "$1" | grep -E '[.]o(bj)?$')
     { ninja -t deps $objects | sed -n 's/^    //p'; ninja -t inputs "$1"; } | sort -u | xargs -d '\n' realpath -m
-    for library in libc.a libm.a libstdc++.a libgcc.a libgcc_eh.a crt1.o; do realpath "$("${compiler[@]}" -print-file-name=$library)"; done
+    for library in libc.a libm.a libstdc++.a libgcc.a libgcc_eh.a crt1.o; do
+      realpath "$("${compiler[@]}" -print-file-name=$library)"
+    done
     realpath "$("${compiler[@]}" -print-libgcc-file-name)"
   ) | sort -u > "$work/read"
   grep ^/usr/ "$work/read" > "$work/files"
@@ -90,9 +87,9 @@ spdx_id() { tr '+_' 'x-' <<< "SPDXRef-$1"; }
 
 # The entry of one package of an SPDX document: spdx_package NAME VERSION LICENCE
 spdx_package() {
-  printf '\nPackageName: %s\nSPDXID: %s\nPackageVersion: %s\nPackageDownloadLocation: NOASSERTION\nFilesAnalyzed: false\n' \
-    "$1" "$(spdx_id "$1")" "$2"
-  printf 'PackageLicenseConcluded: NOASSERTION\nPackageLicenseDeclared: %s\nPackageCopyrightText: NOASSERTION\n' "$3"
+  printf '\nPackageName: %s\nSPDXID: %s\nPackageVersion: %s\n' "$1" "$(spdx_id "$1")" "$2"
+  printf 'PackageDownloadLocation: NOASSERTION\nFilesAnalyzed: false\nPackageLicenseConcluded: NOASSERTION\n'
+  printf 'PackageLicenseDeclared: %s\nPackageCopyrightText: NOASSERTION\n' "$3"
 }
 
 mkdir -p "$folder"
@@ -109,7 +106,9 @@ mkdir -p "$folder"
     printf 'PackageChecksum: SHA256: %s\n' "$(sha256sum "$file" | cut -d' ' -f1)"
     printf 'Relationship: SPDXRef-DOCUMENT DESCRIBES %s\n' "$(spdx_id "$program")"
     packages_of "$target" > "$work/linked"
-    while read -r package; do printf 'Relationship: %s STATIC_LINK %s\n' "$(spdx_id "$program")" "$(spdx_id "$package")"; done < "$work/linked"
+    while read -r package; do
+      printf 'Relationship: %s STATIC_LINK %s\n' "$(spdx_id "$program")" "$(spdx_id "$package")"
+    done < "$work/linked"
     cat "$work/linked" >> "$work/packages"
   done
   for package in $(sort -u "$work/packages"); do
@@ -118,8 +117,8 @@ mkdir -p "$folder"
   done
 } > "$folder/linked.spdx"
 {
-  printf 'The programs hold parts of the packages that follow (linked.spdx says which), in the versions of this distribution:\n%s\n' \
-    "$(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)"
+  echo 'The programs hold parts of these packages (linked.spdx says which), in the versions of this distribution:'
+  sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release
   [ ${#xnnpack_parts[@]} -eq 0 ] || printf 'Built from the commits that linked.spdx names: %s\n' "${xnnpack_parts[*]}"
   for package in $(sort -u "$work/packages"); do
     printf '\n==== %s\n\n' "$package"

@@ -4,13 +4,13 @@
 # 24.04). Usage: bash toolchains/install_packages.sh [tests|full|arm|release|firmware|riscv|lint|fuzz|python]
 set -euo pipefail
 
-# Prints the version of the package that apt would install; nothing if apt knows none. "apt-cache show" also succeeds for a name that
-# others merely mention. sed reads to the end, because apt-cache fails when it cannot write on.
+# Prints the version of the package that apt would install; nothing if apt knows none. "apt-cache show" also succeeds
+# for a name that others merely mention. sed reads to the end, because apt-cache fails when it cannot write on.
 offered_version() { LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: \([^(].*\)$/\1/p'; }
 is_offered() { [ -n "$(offered_version "$1")" ]; }
 
-# The first version whose interface engine/backends/xnnpack/adapter.cc knows, whatever distribution offers it. Older ones have
-# no fully connected operators for dynamically quantized int8, or others.
+# The first version whose interface engine/backends/xnnpack/adapter.cc knows, whatever distribution offers it. Older
+# ones have no fully connected operators for dynamically quantized int8, or others.
 least_xnnpack=0.0~git20241108
 
 packages=(g++ cmake ninja-build flatbuffers-compiler libflatbuffers-dev nlohmann-json3-dev
@@ -23,29 +23,23 @@ firmware=(gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-dev 
 if [[ "${1:-}" =~ ^(tests|arm|release)$ ]]; then
   packages+=(g++-aarch64-linux-gnu g++-arm-linux-gnueabihf googletest qemu-user)
 fi
-if [ "${1:-}" = tests ]; then
-  packages+=(libgtest-dev libsentencepiece-dev sentencepiece curl binutils cppcheck patch pkgconf "${firmware[@]}")
-elif [ "${1:-}" = release ]; then
-  packages+=(git ca-certificates binutils python3-venv zip "${web[@]}")
-elif [ "${1:-}" = firmware ]; then
-  packages+=("${firmware[@]}")
-elif [ "${1:-}" = python ]; then
-  packages+=(python3-venv libzstd-dev)  # Debian 13's static OpenSSL needs the second
-elif [ "${1:-}" = riscv ]; then
-  optional+=("${riscv[@]}")
-elif [ "${1:-}" = full ]; then
-  optional+=("${web[@]}" nodejs node-typescript esbuild)
-  command -v npm > /dev/null || optional+=(npm)  # others' nodejs has npm, and Debian's does not fit it
-  packages+=(debootstrap man-db mandoc zsh)
-  optional+=(fish)
-  optional+=(g++-i686-linux-gnu debian-archive-keyring ubuntu-keyring g++-riscv64-linux-gnu "${riscv[@]}"
-    dpkg-dev lintian arduino-builder zip wine64 g++-mingw-w64-x86-64-posix)
-elif [ "${1:-}" = lint ]; then
-  packages+=(clang-tidy cppcheck)
-elif [ "${1:-}" = fuzz ]; then
-  packages+=(clang llvm libgtest-dev)
-  optional+=(libclang-rt-dev)  # belongs to clang's own package if the distribution has no such package
-fi
+case "${1:-}" in
+  tests)
+    packages+=(libgtest-dev libsentencepiece-dev sentencepiece curl binutils cppcheck patch pkgconf "${firmware[@]}") ;;
+  release) packages+=(git ca-certificates binutils python3-venv zip "${web[@]}") ;;
+  firmware) packages+=("${firmware[@]}") ;;
+  python) packages+=(python3-venv libzstd-dev) ;;  # Debian 13's static OpenSSL needs the second
+  riscv) optional+=("${riscv[@]}") ;;
+  full)
+    packages+=(debootstrap man-db mandoc zsh)
+    optional+=("${web[@]}" nodejs node-typescript esbuild fish g++-i686-linux-gnu debian-archive-keyring ubuntu-keyring
+      g++-riscv64-linux-gnu "${riscv[@]}" dpkg-dev lintian arduino-builder zip wine64 g++-mingw-w64-x86-64-posix)
+    command -v npm > /dev/null || optional+=(npm) ;;  # others' nodejs has npm, and Debian's does not fit it
+  lint) packages+=(clang-tidy cppcheck) ;;
+  fuzz)
+    packages+=(clang llvm libgtest-dev)
+    optional+=(libclang-rt-dev) ;;  # belongs to clang's own package if the distribution has no such package
+esac
 # The version that sources are formatted with; Debian 13 lacks it.
 if [[ "${1:-}" =~ ^(tests|lint)$ ]]; then optional+=(clang-format-14); fi
 
@@ -57,12 +51,9 @@ fi
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null || true)" = installed ]; }
 
 as_root() {
-  if [ "$(id -u)" -eq 0 ]; then
-    "$@"
-  else
-    command -v sudo >/dev/null || { echo "install_packages.sh: run as root, or install sudo" >&2; exit 1; }
-    sudo "$@"
-  fi
+  [ "$(id -u)" -ne 0 ] || { "$@"; return; }
+  command -v sudo >/dev/null || { echo "install_packages.sh: run as root, or install sudo" >&2; exit 1; }
+  sudo "$@"
 }
 
 # The apt of a bare machine knows no packages before its first update.
@@ -73,16 +64,12 @@ for package in "${optional[@]}"; do
 done
 
 missing=()
-for package in "${packages[@]}"; do
-  is_installed "$package" || missing+=("$package")
-done
+for package in "${packages[@]}"; do is_installed "$package" || missing+=("$package"); done
 # XNNPACK for the programs. The apt of a machine that lacks nothing else is not told to look.
 if [ -z "${1:-}" ]; then
   if [ "${#missing[@]}" -gt 0 ] && ! is_offered g++; then as_root apt-get update -qq; fi
   if dpkg --compare-versions "$(offered_version libxnnpack-dev)" ge "$least_xnnpack"; then
-    for package in libxnnpack-dev libpthreadpool-dev; do
-      is_installed "$package" || missing+=("$package")
-    done
+    for package in libxnnpack-dev libpthreadpool-dev; do is_installed "$package" || missing+=("$package"); done
   fi
 fi
 [ "${#missing[@]}" -eq 0 ] && exit 0

@@ -4,8 +4,8 @@
 # converter only for amd64), C library, headers, CMake and pkg-config files, the list of linked packages and their
 # notices. For amd64 and arm64 there is another with XNNPACK linked statically. It also has the source folder, the
 # packages of other ecosystems but Debian's (toolchains/packages/README.md), the examples' models, the list of linked
-# packages of each wheel and each archive with programs (NAME.spdx), and SHA-256 sums. Python's source distribution and wheels
-# come with them (toolchains/wheels.sh), which need Debian 12. The same commit, compilers and libraries give the same bytes.
+# packages of each wheel and each archive with programs (NAME.spdx), and SHA-256 sums. Python's source distribution and
+# wheels come with them (toolchains/wheels.sh), which need Debian 12. The same commit and tools give the same bytes.
 # Usage: bash toolchains/release.sh [--no-xnnpack] [--no-wheels]
 #        bash toolchains/release.sh --publish   makes a GitHub release of the files in build/release/, for the tag
 #                                               GITHUB_REF_NAME, by the program gh
@@ -16,12 +16,14 @@ cd "$(dirname "$0")/.."
 fail() { echo "release.sh: $*" >&2; exit 1; }
 
 version=$(sed -n 's/^project(goldcrest VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt)
+goldcrest=goldcrest-$version
 if [ "$*" = --publish ]; then
   [ "${GITHUB_REF_NAME:-}" = "v$version" ] || fail "the tag is '${GITHUB_REF_NAME:-}'; expected v$version"
   cd build/release
   sha256sum --quiet -c SHA256SUMS
   mapfile -t files < <(cut -c 67- SHA256SUMS)
-  exec gh release create "$GITHUB_REF_NAME" --verify-tag --title "Goldcrest $version" --notes-file ../../toolchains/release.md "${files[@]}" SHA256SUMS
+  exec gh release create "$GITHUB_REF_NAME" --verify-tag --title "Goldcrest $version" \
+    --notes-file ../../toolchains/release.md "${files[@]}" SHA256SUMS
 fi
 
 builds=(amd64:release:build/release/build:g++
@@ -39,13 +41,14 @@ if [ $xnnpack = 1 ]; then
   builds+=(amd64-xnnpack:release-xnnpack:build/release/build-xnnpack:g++
     arm64-xnnpack:raspberry-pi-xnnpack:build/release/build-xnnpack-arm64:aarch64-linux-gnu-g++)
 fi
-xnnpack_sources=()
-if [ -n "${GOLDCREST_XNNPACK_SOURCES:-}" ]; then
-  xnnpack_sources=("-DFETCHCONTENT_SOURCE_DIR_XNNPACK=$GOLDCREST_XNNPACK_SOURCES/xnnpack")
-  for part in cpuinfo pthreadpool fxdiv; do xnnpack_sources+=("-D${part^^}_SOURCE_DIR=$GOLDCREST_XNNPACK_SOURCES/$part"); done
+xnnpack_sources=() sources=${GOLDCREST_XNNPACK_SOURCES:-}
+if [ -n "$sources" ]; then
+  xnnpack_sources=("-DFETCHCONTENT_SOURCE_DIR_XNNPACK=$sources/xnnpack")
+  for part in cpuinfo pthreadpool fxdiv; do xnnpack_sources+=("-D${part^^}_SOURCE_DIR=$sources/$part"); done
 fi
 
-[ "$(dpkg --print-architecture)" = amd64 ] || fail "this machine is $(dpkg --print-architecture); expected amd64, from which the others are cross-built"
+machine=$(dpkg --print-architecture)
+[ "$machine" = amd64 ] || fail "this machine is $machine; expected amd64, which builds for the others"
 bash toolchains/install_packages.sh $([ $wheels = 1 ] && echo release || echo arm)
 # In a container the tree may belong to somebody else.
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -c safe.directory="$PWD" log -1 --format=%ct)}
@@ -57,8 +60,8 @@ mkdir -p "$stage"
 # pack NAME [FOLDER]: an archive of a folder, of $stage/NAME if there is no other.
 pack() {
   local folder=${2:-$stage/$1}
-  tar -C "$(dirname "$folder")" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
-    -c "$(basename "$folder")" | gzip -9n > "$release/$1.tar.gz"
+  tar -C "$(dirname "$folder")" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
+    --mode=u=rwX,go=rX -c "$(basename "$folder")" | gzip -9n > "$release/$1.tar.gz"
 }
 
 # zip_files FILE FOLDER PATH: the files of FOLDER/PATH, with their paths in FOLDER.
@@ -71,7 +74,7 @@ zip_files() (
 
 for entry in "${builds[@]}"; do
   IFS=: read -r architecture preset build compiler <<< "$entry"
-  name=goldcrest-$version-linux-$architecture
+  name=$goldcrest-linux-$architecture
   case $architecture in
     *-xnnpack) cmake --preset "$preset" -Wno-deprecated "${xnnpack_sources[@]}" ;;
     amd64) cmake --preset "$preset" ;;
@@ -93,8 +96,8 @@ for entry in "${builds[@]}"; do
 done
 
 cmake --build build/release/build --target goldcrest_source_folder
-cp -r build/release/build/goldcrest_sources "$stage/goldcrest-$version-sources"
-pack "goldcrest-$version-sources"
+cp -r build/release/build/goldcrest_sources "$stage/$goldcrest-sources"
+pack "$goldcrest-sources"
 
 # The other ecosystems' packages. Their folders have the names that builds expect.
 cmake --build build/release/build --target goldcrest_packages
@@ -104,22 +107,22 @@ packages=$stage/packages
 cp -r build/release/build/packages "$packages"
 cp -r build/release/build-wasm/packages/npm "$packages"
 npm=$packages/npm/goldcrest
-bash toolchains/bill.sh "$stage/npm" "goldcrest-$version-npm" build/release/build-wasm "clang++ --target=wasm32-wasi" goldcrest.wasm "$npm/goldcrest.wasm"
-cp "$stage/npm/linked.spdx" "$release/goldcrest-$version-npm.spdx"
+bash toolchains/bill.sh "$stage/npm" "$goldcrest-npm" build/release/build-wasm "clang++ --target=wasm32-wasi" \
+  goldcrest.wasm "$npm/goldcrest.wasm"
+cp "$stage/npm/linked.spdx" "$release/$goldcrest-npm.spdx"
 cp "$stage/npm/NOTICES" "$npm"
-for ecosystem in esp-idf npm pico-sdk platformio zephyr; do pack "goldcrest-$version-$ecosystem" "$packages/$ecosystem/goldcrest"; done
-zip_files "goldcrest-$version-arduino.zip" "$packages/arduino" Goldcrest
+for system in esp-idf npm pico-sdk platformio zephyr; do pack "$goldcrest-$system" "$packages/$system/goldcrest"; done
+zip_files "$goldcrest-arduino.zip" "$packages/arduino" Goldcrest
 zip_files "Goldcrest.goldcrest.$version.pack" "$packages/cmsis-pack/goldcrest" .
 
-models=goldcrest-$version-models
-mkdir "$stage/$models"
-cp examples/models/README.md "$stage/$models"
+models=$stage/$goldcrest-models
+mkdir "$models"
 for model in enfr g2p g2p-small g2p-bytes; do
-  "$stage/goldcrest-$version-linux-amd64/bin/goldcrest-convert" --quiet "examples/models/$model" -o "$stage/$models/$model.gcst" > /dev/null
+  "$stage/$goldcrest-linux-amd64/bin/goldcrest-convert" -q "examples/models/$model" -o "$models/$model.gcst" > /dev/null
 done
-cp examples/models/enfr/README.md "$stage/$models/enfr.md"
-cp examples/models/LICENSE.cmudict "$stage/$models"
-pack "$models"
+cp examples/models/{README.md,LICENSE.cmudict} "$models"
+cp examples/models/enfr/README.md "$models/enfr.md"
+pack "$(basename "$models")"
 
 rm -r "$stage"
 shopt -s nullglob

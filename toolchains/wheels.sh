@@ -15,15 +15,14 @@ skip() { echo "wheels.sh: skipped: $*"; exit 77; }
 
 # Every symbol of the C library is of this version or an older one.
 least_c_library=2.34
-system=$(. /etc/os-release && echo "$ID $VERSION_ID")
-[ "$system" = "debian 12" ] || skip "this machine is $system; wheels are built on debian 12"
-[ "$(dpkg --print-architecture)" = amd64 ] || skip "this machine is $(dpkg --print-architecture); expected amd64"
+system=$(. /etc/os-release && echo "$ID $VERSION_ID on $(dpkg --print-architecture)")
+[ "$system" = "debian 12 on amd64" ] || skip "this machine is $system; wheels are built on debian 12 on amd64"
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -c safe.directory="$PWD" log -1 --format=%ct)}
 
 python=${GOLDCREST_WHEEL_PYTHON:-$PWD/build/release/python/bin/python}
 if [ -z "${GOLDCREST_WHEEL_PYTHON:-}" ] && [ ! -e build/release/python/complete ]; then
   python3 -m venv --clear build/release/python || skip "python3 lacks venv"
-  "$python" -m pip install --quiet --no-deps --only-binary :all: --require-hashes -r /dev/stdin << 'END' || skip "the builder cannot be had"
+  "$python" -m pip install -q --no-deps --only-binary :all: --require-hashes -r /dev/stdin << 'END' || skip "no builder"
 build==1.6.1 --hash=sha256:ecd351a4be9d35a9eaaba244a7687143c9c7d4aea6ac964e7e7ddab20cbcf4e7
 packaging==26.4 --hash=sha256:81383611a09c1bc0b08b76e0fd5829d7c6824c65b27a6aee339da133f4233ea2
 pathspec==1.1.1 --hash=sha256:a00ce642f577bf7f473932318056212bc4f8bfdf53128c78bbd5af0b9b20b189
@@ -37,7 +36,10 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PATH=/usr/bin:$PATH  # the distribution's CMake and ninja, which need no check
-build_python() { "$python" -m build --no-isolation --skip-dependency-check "$@" . > "$work/log" 2>&1 || { tail -n 40 "$work/log" >&2; fail "no build"; }; }
+build_python() {
+  "$python" -m build --no-isolation --skip-dependency-check "$@" . > "$work/log" 2>&1 ||
+    { tail -n 40 "$work/log" >&2; fail "no build"; }
+}
 
 # Adds linked.spdx and NOTICES to a wheel: pack_wheel WHEEL FOLDER_OF_BILL OUT
 pack_wheel() {
@@ -52,16 +54,16 @@ for part, place in (("linked.spdx", "sboms"), ("NOTICES", "licenses")):
     with open(os.path.join(bill, part), "rb") as file:
         files.append((f"{info}/{place}/{part}", 0o100644 << 16, file.read()))
 licence = b"License-File: LICENSE\n"
-changed = []
+changed, record = [], ""
 for name, mode, data in files:
     if name == f"{info}/METADATA":
         assert data.count(licence) == 1, "METADATA does not name LICENSE once"
         data = data.replace(licence, licence + b"License-File: NOTICES\n")
     if name != f"{info}/RECORD":
         changed.append((name, mode, data))
-sums = [(name, base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode(), len(data)) for name, _, data in changed]
-record = "".join(f"{name},sha256={digest},{size}\n" for name, digest, size in sums) + f"{info}/RECORD,,\n"
-changed.append((f"{info}/RECORD", 0o100644 << 16, record.encode()))
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        record += f"{name},sha256={digest},{len(data)}\n"
+changed.append((f"{info}/RECORD", 0o100644 << 16, f"{record}{info}/RECORD,,\n".encode()))
 when = time.gmtime(max(int(os.environ["SOURCE_DATE_EPOCH"]), 315532800))[:6]
 with zipfile.ZipFile(os.path.join(out, os.path.basename(wheel)), "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
     for name, mode, data in changed:
@@ -86,21 +88,22 @@ for part in "$@"; do
   if [ "$part" != amd64 ]; then
     sysroot=$PWD/build/release/sysroot-$part
     bash toolchains/sysroot.sh "$sysroot" "$part" converter || skip "the libraries for $part cannot be had"
-    options=(-C "cmake.define.CMAKE_TOOLCHAIN_FILE=$PWD/toolchains/$toolchain.cmake" -C "cmake.define.CMAKE_PREFIX_PATH=$sysroot/usr"
-      -C "cmake.define.OPENSSL_INCLUDE_DIR=$sysroot/usr/include"
-      -C "cmake.define.OPENSSL_CRYPTO_LIBRARY=$sysroot/usr/lib/$toolchain/libcrypto.a")
+    options=("CMAKE_TOOLCHAIN_FILE=$PWD/toolchains/$toolchain.cmake" "CMAKE_PREFIX_PATH=$sysroot/usr"
+      "OPENSSL_INCLUDE_DIR=$sysroot/usr/include" "OPENSSL_CRYPTO_LIBRARY=$sysroot/usr/lib/$toolchain/libcrypto.a")
   fi
   build=build/release/wheel-$part
-  _PYTHON_HOST_PLATFORM=manylinux_${least_c_library/./_}_$machine build_python --wheel -C build-dir=$build "${options[@]}" -o "$work/$part"
-  wheel=$(echo "$work/$part"/*.whl)
+  _PYTHON_HOST_PLATFORM=manylinux_${least_c_library/./_}_$machine \
+    build_python --wheel -C build-dir=$build "${options[@]/#/-Ccmake.define.}" -o "$work/$part"
+  wheel=$(echo "$work/$part"/*.whl) files=$work/$part/files/goldcrest
   "$python" -m zipfile -e "$wheel" "$work/$part/files"
   for file in goldcrest_programs libgoldcrest.so; do
-    newest=$(readelf -V "$work/$part/files/goldcrest/$file" | grep -o 'GLIBC_[0-9.]*' | sed s/GLIBC_// | sort -V | tail -n 1)
+    newest=$(readelf -V "$files/$file" | grep -o 'GLIBC_[0-9.]*' | sed s/GLIBC_// | sort -V | tail -n 1)
     [ "$(printf '%s\n' "$newest" $least_c_library | sort -V | tail -n 1)" = $least_c_library ] ||
       fail "$part: $file needs version $newest of the C library; expected $least_c_library at most"
   done
-  GOLDCREST_SYSROOT=$sysroot bash toolchains/bill.sh "$work/$part/bill" "$(basename "$wheel" .whl)" "$build" "$compiler" \
-    goldcrest_programs "$work/$part/files/goldcrest/goldcrest_programs" goldcrest_python "$work/$part/files/goldcrest/libgoldcrest.so"
+  name=$(basename "$wheel" .whl)
+  GOLDCREST_SYSROOT=$sysroot bash toolchains/bill.sh "$work/$part/bill" "$name" "$build" "$compiler" \
+    goldcrest_programs "$files/goldcrest_programs" goldcrest_python "$files/libgoldcrest.so"
   pack_wheel "$wheel" "$work/$part/bill" "$folder"
-  cp "$work/$part/bill/linked.spdx" "$folder/$(basename "$wheel" .whl).spdx"
+  cp "$work/$part/bill/linked.spdx" "$folder/$name.spdx"
 done

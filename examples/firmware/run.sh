@@ -44,10 +44,8 @@ if [ "${1:-}" = --model ]; then
 fi
 [ $# -le 2 ] || { usage >&2; exit 2; }
 program=${1:-pronounce_firmware} board=${2:-mps3-an547}
-case "$program" in
-  pronounce_firmware | pronounce_small_firmware | pronounce_bytes_firmware | translate_firmware | phrases_firmware | superloop | benchmark_firmware) ;;
-  *) not_known program "$program" ;;
-esac
+[[ $program =~ ^(superloop|(pronounce|pronounce_small|pronounce_bytes|translate|phrases|benchmark)_firmware)$ ]] ||
+  not_known program "$program"
 case "$board" in
   mps3-an547 | mps2-an500 | mps2-an505 | mps2-an386) packages=firmware ;;
   riscv-virt | riscv-virt-soft-float) packages=riscv ;;

@@ -44,8 +44,9 @@ awk -F, -v style="$style" '
     y += 34
     text = text sprintf("<text x=\"0\" y=\"%d\">%s</text>\n", y + 15, $1)
     for (i = 2; i <= NF; ++i) {
-      text = text sprintf("<rect class=\"b\" x=\"70\" y=\"%d\" width=\"%.1f\" height=\"18\"/>\n", y, $i * 50)
-      text = text sprintf("<text class=\"s\" x=\"%.1f\" y=\"%d\">%sx, %s</text>\n", 70 + $i * 50 + 8, y + 14, $i, name[i])
+      width = $i * 50
+      text = text sprintf("<rect class=\"b\" x=\"70\" y=\"%d\" width=\"%.1f\" height=\"18\"/>\n", y, width)
+      text = text sprintf("<text class=\"s\" x=\"%.1f\" y=\"%d\">%sx, %s</text>\n", width + 78, y + 14, $i, name[i])
       y += 22
     }
     y -= 10

@@ -19,9 +19,8 @@ while [ $# -gt 0 ]; do
     --models | --words) what=${1#--} ;;
     --floors) table=boards/predictions.csv ;;
     --bytes-a-cycle) bytes=${2:?} && shift ;;
-    -D*) break ;;
-    -*) fail "there is no option $1" ;;
-    *) break ;;
+    -D* | [!-]*) break ;;
+    *) fail "there is no option $1" ;;
   esac
   shift
 done

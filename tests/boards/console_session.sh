@@ -13,8 +13,8 @@ typed() {
   printf '\004'
 }
 mask() {
-  sed -E -e "s/on $board,/on BOARD,/" -e 's/kernels [a-z0-9_]+/kernels TABLE/' -e 's/(Model|arena) [0-9]+ bytes/\1 N bytes/g' \
-    -e 's/[0-9]+ (ticks|ms|us)/N \1/g' -e 's/ +[0-9]+ +[0-9]+$/ N N/' \
+  sed -E -e "s/on $board,/on BOARD,/" -e 's/kernels [a-z0-9_]+/kernels TABLE/' -e 's/ +[0-9]+ +[0-9]+$/ N N/' \
+    -e 's/(Model|arena) [0-9]+ bytes/\1 N bytes/g' -e 's/[0-9]+ (ticks|ms|us)/N \1/g' \
     -e "/^\{/s/\"$board\"/\"BOARD\"/" -e '/^\{/s/"(kernels|cpu|compiler)":"[^"]*"/"\1":"X"/g' \
     -e '/^\{/s/"(file_bytes|arena_bytes|ticks_per_second|ticks|token_ticks)":[0-9]+/"\1":N/g'
 }

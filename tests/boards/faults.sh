@@ -26,20 +26,23 @@ done
 awk '
   $1 != "flip" { next }
   { r = $3; if (!(r in n)) order[++regions] = r
-    ++n[r]; by_init[r] += $4 == "found"; ended[r] += $6 == "fault" || $6 == "watchdog"; other[r] += $6 == "other" || $6 == "error"
-    later[r] += $7 == "wrong" || $7 == "error"; by_self_test[r] += $8 == "found"; by_canary[r] += $9 == "found" }
+    ++n[r]; by_init[r] += $4 == "found"; ended[r] += $6 ~ /^(fault|watchdog)$/; other[r] += $6 ~ /^(other|error)$/
+    later[r] += $7 ~ /^(wrong|error)$/; by_self_test[r] += $8 == "found"; by_canary[r] += $9 == "found" }
   $5 > 0 { ++by_slices[r]; sum[r] += $5; if ($5 > most[r]) most[r] = $5 }
   END {
-    print "| region | flips | init | slices: found, mean, most | self-test | canaries | faults | other result | next wrong |"
-    print "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+    printf "| region | flips | init | slices: found, mean, most "
+    print "| self-test | canaries | faults | other result | next wrong |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|"
     for (i = 1; i <= regions; ++i) {
       r = order[i]
       slices = by_slices[r] ? sprintf("%d, %.0f, %d", by_slices[r], sum[r] / by_slices[r], most[r]) : "0"
-      printf "| %s | %d | %d | %s | %d | %d | %d | %d | %d |\n", r, n[r], by_init[r], slices, by_self_test[r], by_canary[r],
-             ended[r], other[r], later[r]
+      printf "| %s | %d | %d | %s | %d | %d | %d | %d | %d |\n", r, n[r], by_init[r], slices, by_self_test[r],
+             by_canary[r], ended[r], other[r], later[r]
       in_model = r ~ /^(metadata|weights|parameters|positions|tokenizer|trailer)$/
-      if (in_model && (by_init[r] != n[r] || by_slices[r] != n[r])) { print "a flip of the model is not found: " r; bad = 1 }
-      if (!in_model && r != "engine" && later[r] > 0) { print "a flip outlasts its search: " r; bad = 1 }
+      missed = in_model && (by_init[r] != n[r] || by_slices[r] != n[r])
+      outlasts = !in_model && r != "engine" && later[r] > 0
+      if (missed) print "a flip of the model is not found: " r
+      if (outlasts) print "a flip outlasts its search: " r
+      bad = bad || missed || outlasts
     }
     exit bad || regions != 14
   }' "$output"

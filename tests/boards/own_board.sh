@@ -7,9 +7,10 @@ set -euo pipefail
 build=$1 converter=$2 translator=$3
 source=$(cd "$(dirname "$0")/../.." && pwd)
 
-cmake -G Ninja -S "$source" -B "$build" --toolchain "$source/toolchains/arm-none-eabi-cortex-m4f.cmake" \
-  -D CMAKE_BUILD_TYPE=MinSizeRel -D GOLDCREST_BOARD_DIR="$source/tests/boards/own_board" -D GOLDCREST_TESTS=OFF \
-  -D GOLDCREST_WERROR=ON -D GOLDCREST_CONVERT_EXECUTABLE="$converter"
+toolchain=(--toolchain "$source/toolchains/arm-none-eabi-cortex-m4f.cmake")
+cmake -G Ninja -S "$source" -B "$build" "${toolchain[@]}" -D CMAKE_BUILD_TYPE=MinSizeRel -D GOLDCREST_TESTS=OFF \
+  -D GOLDCREST_BOARD_DIR="$source/tests/boards/own_board" -D GOLDCREST_WERROR=ON \
+  -D GOLDCREST_CONVERT_EXECUTABLE="$converter"
 cmake --build "$build" --target pronounce_small_firmware
 
 words=$build/words.txt
@@ -28,20 +29,19 @@ typed() {
 }
 : >"$build/console.txt"
 typed | timeout 120 qemu-system-arm -M netduinoplus2 -display none -monitor none -serial stdio \
-  -semihosting-config enable=on,target=native -kernel "$build/examples/firmware/pronounce_small_firmware.elf" >>"$build/console.txt"
+  -semihosting-config enable=on,target=native -kernel "$build/examples/firmware/pronounce_small_firmware.elf" \
+  >>"$build/console.txt"
 cat "$build/console.txt"
 sed -n 's/   ([0-9]* ticks, [0-9]* ms)$//p' "$build/console.txt" | diff -u "$build/expected.txt" -
 
 fails_with() {
-  local message=$1
-  shift
-  if cmake -G Ninja -S "$source" -B "$build/refused" -D GOLDCREST_TESTS=OFF "$@" >"$build/refused.txt" 2>&1; then exit 1; fi
+  local log=$build/refused.txt
+  ! cmake -G Ninja -S "$source" -B "$build/refused" -D GOLDCREST_TESTS=OFF "${@:2}" >"$log" 2>&1 || exit 1
   rm -rf "$build/refused"
-  tr -s ' \n' ' ' <"$build/refused.txt" | grep -oF "$message" || { cat "$build/refused.txt"; exit 1; }
+  tr -s ' \n' ' ' <"$log" | grep -oF "$1" || { cat "$log"; exit 1; }
 }
-toolchain=(--toolchain "$source/toolchains/arm-none-eabi-cortex-m4f.cmake")
 fails_with "GOLDCREST_BOARD_DIR is $build, which has no board.cmake; boards/README.md says what it holds" \
   "${toolchain[@]}" -D GOLDCREST_BOARD_DIR="$build"
-fails_with "GOLDCREST_BOARD is mps9; boards/ has mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, riscv-virt, rpi-pico2;" \
-  "${toolchain[@]}" -D GOLDCREST_BOARD=mps9
+boards='mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, riscv-virt, rpi-pico2'
+fails_with "GOLDCREST_BOARD is mps9; boards/ has $boards;" "${toolchain[@]}" -D GOLDCREST_BOARD=mps9
 fails_with "The board own_board needs a compiler for its CPU" -D GOLDCREST_BOARD_DIR="$source/tests/boards/own_board"

@@ -5,9 +5,9 @@
 # converter is that of the build under test. With `serve` also the static server, which takes some minutes.
 # Usage: raspberry_pi.sh 64|32 WORK_FOLDER BUILD_FOLDER [serve]
 set -euo pipefail
-bits=$1 work=$2 build=$3 serves=${4:-}
+bits=$1 work=$2 build=$3 serves=${4:-} name="raspberry_pi.sh $1"
 cd "$(dirname "$0")/../.."
-fail() { echo "raspberry_pi.sh $bits: $*" >&2; exit 1; }
+. tests/common.sh
 
 if [ "$bits" = 64 ]; then
   preset=raspberry-pi emulator='qemu-aarch64 -cpu cortex-a72' table=arm_neon machine=arm64
@@ -31,23 +31,22 @@ sed -n 's/^    //p' boards/raspberry-pi/README.md |
 n=0
 while read -r command; do
   echo "+ $command"
-  n=$((n + 1))
-  PATH="$work/bin:$PATH" bash -c "$command" < /dev/null > "$work/$n.out" 2> "$work/$n.err" ||
-    { cat "$work/$n.out" "$work/$n.err" >&2; fail "failed: $command"; }
+  n=$((n + 1)) out=$work/$n.out
+  PATH="$work/bin:$PATH" bash -c "$command" < /dev/null > "$out" 2> "$work/$n.err" ||
+    { cat "$out" "$work/$n.err" >&2; fail "failed: $command"; }
   case $command in
-    *--preset*)
-      if grep -E 'warning|note:' "$work/$n.out" "$work/$n.err"; then fail "the build is not silent"; fi ;;
+    *--preset*) ! grep -E 'warning|note:' "$out" "$work/$n.err" || fail "the build is not silent" ;;
     *goldcrest-translate*)
-      cmp "$work/$n.out" <(echo goldcrest | "$build/examples/goldcrest-translate" "$work/pi/goldcrest/g2p.gcst") ||
+      cmp "$out" <(echo goldcrest | "$build/examples/goldcrest-translate" "$work/pi/goldcrest/g2p.gcst") ||
         fail "the text differs from this machine's" ;;
-    *goldcrest-inspect*) grep "^self-test    passed with kernels $table\$" "$work/$n.out" || fail "no self-test with $table" ;;
-    *golden_hash*) cmp "$work/$n.out" "$build/tests/kernels/golden/g2p.hash" || fail "the hash differs from this machine's" ;;
-    *goldcrest-bench*) grep "$table" "$work/$n.out" || fail "no figures of $table" ;;
+    *goldcrest-inspect*) grep "^self-test    passed with kernels $table\$" "$out" || fail "no self-test with $table" ;;
+    *golden_hash*) cmp "$out" "$build/tests/kernels/golden/g2p.hash" || fail "the hash differs from this machine's" ;;
+    *goldcrest-bench*) grep "$table" "$out" || fail "no figures of $table" ;;
   esac
   # The page must quote the output.
   case $command in
     *goldcrest-translate* | *golden_hash*)
-      grep -qF "\`$(cat "$work/$n.out")\`" boards/raspberry-pi/README.md || fail "the page does not quote: $(cat "$work/$n.out")" ;;
+      grep -qF "\`$(cat "$out")\`" boards/raspberry-pi/README.md || fail "the page does not quote: $(cat "$out")" ;;
   esac
 done < "$work/commands"
 [ "$n" -eq 9 ] || fail "$n commands, expected 9"

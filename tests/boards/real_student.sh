@@ -5,19 +5,13 @@
 # the arena for 20 and 60 source tokens.
 # Usage: real_student.sh WORK_FOLDER HOST_BUILD CMAKE_OPTION...
 set -euo pipefail
-work=$1 build=$2
+work=$1 build=$2 converter=$2/converter/goldcrest-convert
 shift 2
 cd "$(dirname "$0")/../.."
-fail() { echo "real_student.sh: $*" >&2; exit 1; }
 mkdir -p "$work"
 
-converter=$build/converter/goldcrest-convert
 # convert NAME OPTION...: writes the student as NAME.gcst.
-convert() {
-  local name=$1
-  shift
-  "$converter" --quiet "$GOLDCREST_STUDENT_FOLDER" -o "$work/$name.gcst" "$@" > "$work/$name.txt"
-}
+convert() { "$converter" --quiet "$GOLDCREST_STUDENT_FOLDER" -o "$work/$1.gcst" "${@:2}" > "$work/$1.txt"; }
 for tokens in 20 60; do
   size=(--max-source "$tokens" --max-source-bytes $((5 * tokens)) --max-target $((5 * tokens / 2)) --encoder-rows 4)
   convert all "${size[@]}" --shortlist none
@@ -32,11 +26,13 @@ convert real_student_listed "${limits[@]}"
 for name in real_student real_student_listed; do
   "$build/tests/kernels/golden_hash" "$work/$name.gcst" tests/data/enfr/valid.tsv > "$work/$name.hash"
 done
-bash tests/boards/run_board.sh mps3-an547 "$work/board" "$build/tests/kernels/golden" "$converter" real_student real_student_tests \
-  -D GOLDCREST_STUDENT_FILES="$work" -D GOLDCREST_TRANSLATE_MODEL="$work/real_student_listed.gcst" "$@"
+bash tests/boards/run_board.sh mps3-an547 "$work/board" "$build/tests/kernels/golden" "$converter" real_student \
+  real_student_tests -D GOLDCREST_STUDENT_FILES="$work" \
+  -D GOLDCREST_TRANSLATE_MODEL="$work/real_student_listed.gcst" "$@"
 grep -h 'instructions a token' "$work/board/Testing/Temporary/LastTest.log"
 
 printf '%s\n' 'Where is the station?' 'The weather is nice today, but it will rain tomorrow.' > "$work/lines"
 "$build/examples/goldcrest-translate" "$work/real_student_listed.gcst" "$work/lines" > "$work/expected"
-{ cat "$work/lines"; printf '\004'; } | cmake --build "$work/board" --target run_translate_firmware -- --quiet > "$work/console"
-sed -n 's/   ([0-9]* ticks, .*//p' "$work/console" | cmp - "$work/expected" || { cat "$work/console"; fail "the texts differ from this machine's"; }
+{ cat "$work/lines"; printf '\004'; } |
+  cmake --build "$work/board" --target run_translate_firmware -- --quiet > "$work/console"
+sed -n 's/   ([0-9]* ticks, .*//p' "$work/console" | cmp - "$work/expected" || { cat "$work/console"; exit 1; }

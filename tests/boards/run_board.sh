@@ -10,12 +10,16 @@ shift $(($# < 6 ? $# : 6))
 cd "$(dirname "$0")/../.."
 
 needed=(arm-none-eabi-g++ qemu-system-arm) suite=tests missing=1
-if [[ "$preset" = riscv-* ]]; then needed+=(riscv64-unknown-elf-g++ qemu-system-riscv32) suite=full missing=77; fi
-if [ "$preset" = wasm ]; then needed=(clang++ "$(clang++ -print-prog-name=wasm-ld || echo wasm-ld)" node llvm-ar) suite=full missing=77; fi
+if [[ "$preset" = riscv-* ]]; then needed+=(riscv64-unknown-elf-g++ qemu-system-riscv32); fi
+if [ "$preset" = wasm ]; then needed=(clang++ "$(clang++ -print-prog-name=wasm-ld || echo wasm-ld)" node llvm-ar); fi
+if [[ "$preset" =~ ^(riscv-|wasm$) ]]; then suite=full missing=77; fi
 for program in "${needed[@]}"; do
-  command -v "$program" >/dev/null || { echo "$program is missing; bash toolchains/install_packages.sh $suite" >&2; exit $missing; }
+  command -v "$program" >/dev/null && continue
+  echo "$program is missing; bash toolchains/install_packages.sh $suite" >&2
+  exit $missing
 done
-cmake --preset "$preset" -B "$folder" -D GOLDCREST_GOLDEN_FOLDER="$golden" -D GOLDCREST_CONVERT_EXECUTABLE="$converter" "$@"
+cmake --preset "$preset" -B "$folder" -D GOLDCREST_GOLDEN_FOLDER="$golden" \
+  -D GOLDCREST_CONVERT_EXECUTABLE="$converter" "$@"
 # shellcheck disable=SC2086  # several words
 cmake --build "$folder" --target $targets --parallel 2
 ctest --test-dir "$folder" -L "^($label)\$" --no-tests=error --output-on-failure

@@ -5,25 +5,22 @@
 #   CONSUMER   find_package | xnnpack (find_package too) | add_subdirectory | own_build |
 #              host_converter (add_subdirectory that builds the converter too) |
 #              board (add_subdirectory with the start-up code of a board, and the converter in PATH)
-#   MACHINE    mps3-an547 for board, else host | hard | soft: this one, or a Cortex-M4 with or without its FPU, each with
-#              and without -fshort-enums;
-#              own_build: also aarch64, 64-bit Arm Linux under qemu-user
+#   MACHINE    mps3-an547 for board, else host | hard | soft: this one, or a Cortex-M4 with or without its FPU, each
+#              with and without -fshort-enums; own_build: also aarch64, 64-bit Arm Linux under qemu-user
 #   BUILD      a build of SOURCE for this machine, with its CONVERTER
 #   OPTION     of cmake, for xnnpack: where the library is
 set -euo pipefail
-consumer=$1 machine=$2 work=$3 source=$4 build=$5 converter=$6
-folder=$source/tests/consumers
-rm -rf "$work"
-mkdir -p "$work"
+consumer=$1 machine=$2 source=$4 build=$5 converter=$6
+folder=$source/tests/consumers name="check.sh $consumer $machine"
+. "$source/tests/common.sh"
+work=$(fresh_folder "$3")
 limits=(--max-source 25 --max-target 33 --beam-size 4 --encoder-rows 2)
-
-fail() { echo "check.sh $consumer $machine: $*" >&2; exit 1; }
 
 # A firmware must have none of these: heap, system calls, exceptions, the C++ library, printf.
 check_symbols() {
-  local found
-  found=$(arm-none-eabi-nm "$1" | awk '{ print $NF }' |
-    grep -E '^(_?(malloc|free|calloc|realloc|sbrk)(_r)?|_exit|abort|_?(v|f|s|sn|vsn)?printf.*|__cxa_.*|_Zn[aw].*|_Zd[al].*|_Unwind_.*|__gxx_.*)$' || true)
+  local found forbidden='_?(malloc|free|calloc|realloc|sbrk)(_r)?|_exit|abort|_?(v|f|s|sn|vsn)?printf.*'
+  forbidden+='|__cxa_.*|_Zn[aw].*|_Zd[al].*|_Unwind_.*|__gxx_.*'
+  found=$(arm-none-eabi-nm "$1" | awk '{ print $NF }' | grep -xE "$forbidden" || true)
   [ -z "$found" ] || fail "the program has: $found"
 }
 
@@ -37,7 +34,8 @@ check_program() {
 
 # The Makefile's engine has the kernel tables of our own builds, and it asks the CPU which of them run.
 check_tables() {
-  "$1g++" -I"$work/sources/include" "$source/tests/kernels/list_kernels.cc" "$work/sources/build/libgoldcrest.a" $2 -o "$work/tables"
+  "$1g++" -I"$work/sources/include" "$source/tests/kernels/list_kernels.cc" "$work/sources/build/libgoldcrest.a" $2 \
+    -o "$work/tables"
   if [ "$machine" = host ]; then
     [ "$("$work/tables")" = "$("$build/tests/kernels/list_kernels")" ] || fail "other kernel tables: $("$work/tables")"
   else
@@ -60,10 +58,7 @@ END
 
 # Configures and builds the project in $1, with further options of cmake. Its engine is for debugging, which is quick.
 build_project() {
-  local out=$1
-  shift
-  cmake -G Ninja -S "$folder/project" -B "$out" -DCMAKE_BUILD_TYPE=Release -DCHECKPOINT="$work/g2p" "$@" > "$out.log" 2>&1 &&
-    cmake --build "$out" --target program >> "$out.log" 2>&1 || { cat "$out.log" >&2; fail "the build in $out failed"; }
+  cmake_build "$1" program -S "$folder/project" -DCMAKE_BUILD_TYPE=Release -DCHECKPOINT="$work/g2p" "${@:2}"
 }
 
 # The program's model is converted again exactly if the checkpoint has changed.
@@ -75,7 +70,7 @@ check_nothing_is_stale() {
   sleep 0.01
   touch "$work/g2p/config.json"
   cmake --build "$out" --target program > /dev/null
-  [ "$model" -nt "$work/before" ] && [ "$out/program" -nt "$work/before" ] || fail "a changed checkpoint was not converted"
+  [ "$model" -nt "$work/before" ] && [ "$out/program" -nt "$work/before" ] || fail "a changed checkpoint was ignored"
 }
 
 # Builds the program again, with the flags of the installed package's goldcrest.pc.
@@ -89,22 +84,22 @@ check_pkg_config() {
 # Without flatc the error names the packages of flatc and of its header.
 check_no_flatc() {
   # CMake looks for programs in a folder without programs.
-  if cmake -G Ninja -S "$source" -B "$work/missing" -DCMAKE_FIND_ROOT_PATH="$work/g2p" -DCMAKE_FIND_ROOT_PATH_MODE_PROGRAM=ONLY \
-    -DCMAKE_MAKE_PROGRAM="$(command -v ninja)" -DCMAKE_C_COMPILER="$(command -v cc)" -DCMAKE_CXX_COMPILER="$(command -v c++)" \
-    > "$work/missing.log" 2>&1; then
+  if cmake -G Ninja -S "$source" -B "$work/missing" -DCMAKE_MAKE_PROGRAM="$(command -v ninja)" \
+    -DCMAKE_C_COMPILER="$(command -v cc)" -DCMAKE_CXX_COMPILER="$(command -v c++)" \
+    -DCMAKE_FIND_ROOT_PATH="$work/g2p" -DCMAKE_FIND_ROOT_PATH_MODE_PROGRAM=ONLY > "$work/missing.log" 2>&1; then
     fail "a build without flatc was configured"
   fi
-  tr -s '\n ' ' ' < "$work/missing.log" | grep -qF "Goldcrest's converter writes files with FlatBuffers, and this machine lacks flatc or\
- flatbuffers/flatbuffers.h: install the packages flatbuffers-compiler and libflatbuffers-dev (Debian, Ubuntu), or name them with\
- -DGOLDCREST_FLATC=FILE and -DGOLDCREST_FLATBUFFERS_INCLUDE=FOLDER" || { cat "$work/missing.log" >&2; fail "the error names no package"; }
+  tr -s '\n ' ' ' < "$work/missing.log" | grep -qF "Goldcrest's converter writes files with FlatBuffers, and this\
+ machine lacks flatc or flatbuffers/flatbuffers.h: install the packages flatbuffers-compiler and libflatbuffers-dev\
+ (Debian, Ubuntu), or name them with -DGOLDCREST_FLATC=FILE and -DGOLDCREST_FLATBUFFERS_INCLUDE=FOLDER" ||
+    { cat "$work/missing.log" >&2; fail "the error names no package"; }
 }
 
-options=() enum_flags=("")
+options=() enum_flags=("") arm=-DCMAKE_TOOLCHAIN_FILE="$source/toolchains/arm-none-eabi-cortex"
 case $machine in
-  hard) options=(-DCMAKE_TOOLCHAIN_FILE="$source/toolchains/arm-none-eabi-cortex-m4f.cmake") ;;
-  mps3-an547)
-    options=(-DCMAKE_TOOLCHAIN_FILE="$source/toolchains/arm-none-eabi-cortex-m55.cmake" -DGOLDCREST_BOARD="$machine") ;;
-  soft) options=(-DCMAKE_TOOLCHAIN_FILE="$source/toolchains/arm-none-eabi-cortex-m4.cmake") ;;
+  hard) options=("$arm-m4f.cmake") ;;
+  mps3-an547) options=("$arm-m55.cmake" -DGOLDCREST_BOARD="$machine") ;;
+  soft) options=("$arm-m4.cmake") ;;
 esac
 [[ "$machine" =~ ^(host|aarch64)$ ]] || enum_flags=(-fshort-enums -fno-short-enums)
 cp -r "$source/examples/models/g2p" "$work/g2p"
@@ -119,8 +114,7 @@ case $consumer in
       check_pkg_config
       exit
     fi
-    cmake -G Ninja -S "$source" -B "$work/library" "${options[@]}" -DCMAKE_BUILD_TYPE=Release -DGOLDCREST_TESTS=OFF > /dev/null
-    cmake --build "$work/library" > "$work/library.log" || { cat "$work/library.log" >&2; exit 1; }
+    cmake_build "$work/library" all -S "$source" "${options[@]}" -DCMAKE_BUILD_TYPE=Release -DGOLDCREST_TESTS=OFF
     cmake --install "$work/library" --prefix "$work/package" > /dev/null
     [ -z "$(find "$work/package" -name '*xnnpack*')" ] || fail "parts of the XNNPACK backend are installed without it"
     for enum_flag in "${enum_flags[@]}"; do
@@ -167,8 +161,8 @@ case $consumer in
     esac
     "$converter" --quiet "$work/g2p" --emit-c "$work/model" "${limits[@]}" "${array[@]}" > /dev/null
     for enum_flag in "${enum_flags[@]}"; do
-      bash "$folder/own_build/build.sh" "$work/sources/$list" "$work/model" "$folder/program.c" "$work/program$enum_flag" \
-        "$prefix" "$cpu $enum_flag" "$link"
+      bash "$folder/own_build/build.sh" "$work/sources/$list" "$work/model" "$folder/program.c" \
+        "$work/program$enum_flag" "$prefix" "$cpu $enum_flag" "$link"
       check_program "$work/program$enum_flag"
     done
     [ $list != Makefile ] || check_tables "$prefix" "$link"

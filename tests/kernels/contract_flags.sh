@@ -7,12 +7,9 @@
 #   BUILD      a build of SOURCE for this machine, with the golden model and its hash
 #   COMPILER   "short" means gcc at -O3, for this machine. A compiler that is not here is skipped, by a line.
 set -euo pipefail
-source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) work=$3
+. "$(dirname "$0")/../common.sh"
+source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) work=$(fresh_folder "$3")
 shift 3
-fail() { echo "contract_flags.sh: $*" >&2; exit 1; }
-rm -rf "$work"
-mkdir -p "$work"
-work=$(cd "$work" && pwd)
 cmake --build "$build" --target goldcrest_source_folder > /dev/null
 cp -r "$build/goldcrest_sources" "$work/sources"
 model=$build/tests/kernels/golden/g2p.gcst words=$source/tests/data/g2p/valid.tsv
@@ -45,7 +42,8 @@ run_wasm() {
 }
 
 # Files that use the same names as others for their helpers: engine/CMakeLists.txt compiles them one by one too.
-alone='kernels/(cortexm|riscv|wasm)|search/(draw|greedy)|reference/reference|kernels/select_|inputs/log_mel|text/(double_array|utf8)'
+alone='kernels/(cortexm|riscv|wasm|select_)|search/(draw|greedy)|reference/reference|inputs/log_mel'
+alone+='|text/(double_array|utf8)'
 
 # build_engine OUT LIST COMMAND...: the objects of LIST in OUT. Sources without flags of their own are one unit.
 build_engine() {
@@ -62,26 +60,33 @@ build_engine() {
   done < <(awk -v alone="$alone" '/ -m/ || $1 ~ alone' "$list")
 }
 
-# check MACHINE EXPECTED COMMAND...: builds for MACHINE by COMMAND, and runs. EXPECTED: 0, or "not" for any other status.
+m7=(-mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard)
+rv32=(-march=rv32imafc -mabi=ilp32f)
+no_library=(-ffreestanding -isystem "$work/c")
+
+# check MACHINE EXPECTED COMMAND...: builds for MACHINE by COMMAND, and runs. EXPECTED: 0, or "not" for another status.
 checked=0
 check() {
   local machine=$1 expected=$2 out=$work/$checked status=0 list=sources.txt freestanding=(-DFREESTANDING -fno-builtin)
+  local main=$source/tests/kernels/contract_flags.cc
   shift 2
   case $machine in x86_64 | aarch64) list=sources-$machine.txt freestanding=() ;; esac
   build_engine "$out" "$list" "$@"
-  "$@" @"$work/flags.txt" "${defines[@]}" "${freestanding[@]}" -c "$source/tests/kernels/contract_flags.cc" -o "$out/main.o"
+  "$@" @"$work/flags.txt" "${defines[@]}" "${freestanding[@]}" -c "$main" -o "$out/main.o"
+  local objects=("$out"/*.o) program=$out/program
   case $machine in
-    x86_64) gcc "$out"/*.o -o "$out/program" && "$out/program" || status=$? ;;
-    aarch64) aarch64-linux-gnu-gcc -static "$out"/*.o -o "$out/program" && qemu-aarch64 -cpu max "$out/program" || status=$? ;;
-    m7) arm-none-eabi-gcc -mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard -nostdlib -Wl,-Ttext-segment=0x400000 "$out"/*.o -lc -lgcc \
-      -o "$out/program" && qemu-arm -cpu max "$out/program" || status=$? ;;
-    rv32) riscv64-unknown-elf-gcc -march=rv32imafc -mabi=ilp32f -nostdlib -Wl,--no-relax "$out"/*.o -lgcc -o "$out/program" &&
-      qemu-riscv32 "$out/program" || status=$? ;;
-    wasm) "$wasm_ld" --no-entry "$out"/*.o -o "$out/program" && run_wasm "$out/program" || status=$? ;;
+    x86_64) gcc "${objects[@]}" -o "$program" && "$program" || status=$? ;;
+    aarch64) aarch64-linux-gnu-gcc -static "${objects[@]}" -o "$program" &&
+      qemu-aarch64 -cpu max "$program" || status=$? ;;
+    m7) arm-none-eabi-gcc "${m7[@]}" -nostdlib -Wl,-Ttext-segment=0x400000 "${objects[@]}" -lc -lgcc -o "$program" &&
+      qemu-arm -cpu max "$program" || status=$? ;;
+    rv32) riscv64-unknown-elf-gcc "${rv32[@]}" -nostdlib -Wl,--no-relax "${objects[@]}" -lgcc -o "$program" &&
+      qemu-riscv32 "$program" || status=$? ;;
+    wasm) "$wasm_ld" --no-entry "${objects[@]}" -o "$program" && run_wasm "$program" || status=$? ;;
   esac
   echo "contract_flags: $machine: $*: status $status"
-  [ -e "$out/program" ] || fail "no program for $machine: $*"
-  if [ "$expected" = not ]; then [ "$status" -ne 0 ]; else [ "$status" -eq "$expected" ]; fi || fail "expected $expected"
+  [ -e "$program" ] || fail "no program for $machine: $*"
+  if [ "$expected" = not ]; then [ "$status" -ne 0 ]; else [ "$status" -eq "$expected" ]; fi || fail "not $expected"
   rm -rf "$out"
   checked=$((checked + 1))
 }
@@ -90,41 +95,35 @@ check() {
 check_refusals() {
   local flag
   for flag in -Ofast -ffast-math -ffinite-math-only; do
-    if "$@" @"$work/flags.txt" "$flag" -c source/base/crc32c.cc -o /dev/null 2> "$work/refusal"; then fail "$* took $flag"; fi
+    ! "$@" @"$work/flags.txt" "$flag" -c source/base/crc32c.cc -o /dev/null 2> "$work/refusal" || fail "$* took $flag"
     grep -q 'error.*-Ofast' "$work/refusal" || fail "$* $flag: $(head -3 "$work/refusal")"
   done
 }
 
 has() { command -v "$1" > /dev/null || { echo "contract_flags: no $1 here: not checked"; return 1; }; }
 
-m7=(-mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard)
-rv32=(-march=rv32imafc -mabi=ilp32f -ffreestanding -isystem "$work/c")
-
 # check_gcc VERSION LEVEL: GCC for each CPU. VERSION: "" or "-14" ...
 check_gcc() {
-  local version=$1 level=$2
+  local version=$1 level=$2 arm64=aarch64-linux-gnu-g++$1 riscv=riscv64-unknown-elf-g++
   if has "g++$version"; then check x86_64 0 "g++$version" "$level" -mfma; fi
-  if has "aarch64-linux-gnu-g++$version" && has qemu-aarch64; then check aarch64 0 "aarch64-linux-gnu-g++$version" "$level"; fi
+  if has "$arm64" && has qemu-aarch64; then check aarch64 0 "$arm64" "$level"; fi
   [ -z "$version" ] || return 0
   if has arm-none-eabi-g++ && has qemu-arm; then check m7 0 arm-none-eabi-g++ "$level" "${m7[@]}"; fi
-  if has riscv64-unknown-elf-g++ && has qemu-riscv32; then check rv32 0 riscv64-unknown-elf-g++ "$level" "${rv32[@]}"; fi
+  if has $riscv && has qemu-riscv32; then check rv32 0 $riscv "$level" "${rv32[@]}" "${no_library[@]}"; fi
 }
 
 # check_clang VERSION LEVEL: clang for each CPU. Its own linker makes the module for wasm.
 check_clang() {
-  local clang=clang++$1 level=$2
+  local clang=("clang++$1" "$2")
   wasm_ld=wasm-ld$1
-  check x86_64 0 "$clang" "$level" -mfma
-  if has aarch64-linux-gnu-g++ && has qemu-aarch64; then check aarch64 0 "$clang" "$level" --target=aarch64-linux-gnu; fi
-  if has arm-none-eabi-gcc && has qemu-arm; then
-    check m7 0 "$clang" "$level" --target=thumbv7em-none-eabihf "${m7[@]}" -ffreestanding -isystem "$work/c"
-  fi
+  check x86_64 0 "${clang[@]}" -mfma
+  if has aarch64-linux-gnu-g++ && has qemu-aarch64; then check aarch64 0 "${clang[@]}" --target=aarch64-linux-gnu; fi
+  clang+=("${no_library[@]}")
+  if has arm-none-eabi-gcc && has qemu-arm; then check m7 0 "${clang[@]}" --target=thumbv7em-none-eabihf "${m7[@]}"; fi
   if has riscv64-unknown-elf-gcc && has qemu-riscv32; then
-    check rv32 0 "$clang" "$level" --target=riscv32-unknown-elf "${rv32[@]}"
+    check rv32 0 "${clang[@]}" --target=riscv32-unknown-elf "${rv32[@]}"
   fi
-  if has "$wasm_ld" && has node; then
-    check wasm 0 "$clang" "$level" --target=wasm32 -msimd128 -ffreestanding -isystem "$work/c"
-  fi
+  if has "$wasm_ld" && has node; then check wasm 0 "${clang[@]}" --target=wasm32 -msimd128; fi
 }
 
 for compiler in "$@"; do

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# The scripts of this folder read this file. They set `name`, with which their messages begin.
-fail() { echo "$name: $*" >&2; exit 1; }
-skip() { echo "$name: skipped: $*"; exit 77; }
+# The scripts of this folder read this file.
+. "$(dirname "${BASH_SOURCE[0]}")/../common.sh"
 
 # make_packages BUILD WORK: sets `build` and `work`, empties the folder WORK, and writes the packages of BUILD.
 make_packages() {
   build=$(cd "$1" && pwd)
-  rm -rf "$2"
-  mkdir -p "$2"
-  work=$(cd "$2" && pwd)
-  cmake --build "$build" --target goldcrest_packages > "$work/packages.log" 2>&1 || { cat "$work/packages.log" >&2; fail "no packages"; }
+  work=$(fresh_folder "$2")
+  logged "$work/packages.log" cmake --build "$build" --target goldcrest_packages
 }
 
 # The lines that each example prints.

@@ -3,37 +3,32 @@
 # Compiles the generated packages without their ecosystems, each with its ecosystem's flags.
 #   pieces    the example with a model that is read by pieces, and on two threads
 #   options   the engine with no option, each option with what it needs, and all; links the example
-#   zephyr_module  Zephyr's module over stand-ins of Zephyr's functions and headers, without and with options and CONFIG_SMP
-#   flags     all sources with the flags of ESP-IDF, Pico SDK, Zephyr, Arduino's cores and CMSIS-Packs, with Debian's GCC for
-#             Arm and RISC-V; links the example for a Cortex-M7 and prints its size
+#   zephyr_module  Zephyr's module over stand-ins of Zephyr, without and with options and CONFIG_SMP
+#   flags     all sources with the flags of ESP-IDF, Pico SDK, Zephyr, Arduino's cores and CMSIS-Packs, by Debian's GCC
+#             for Arm and RISC-V; links the example for a Cortex-M7 and prints its size
 # Leaves with 77 and a sentence where a compiler is missing.
 # Usage: compile.sh BUILD WORK [pieces|options|zephyr_module|flags]... (none: all). Env: JOBS [2]
 set -euo pipefail
-name=compile.sh
 . "$(dirname "$0")/common.sh"
 make_packages "$1" "$2"
 shift 2
 [ $# -gt 0 ] || set -- pieces options zephyr_module flags
 cp -r "$build/packages" "$work/packages"
-packages=$work/packages
+packages=$work/packages JOBS=${JOBS:-2}
 
-# compile OUT COMMAND FILE...: an object of each file, JOBS at a time. COMMAND is a shell's words.
+# compile NAME COMMAND FILE...: an object of each file in flags_NAME, JOBS at a time. COMMAND is a shell's words.
 compile() {
-  local out=$1 command=$2
-  shift 2
+  local out=$work/flags_$1
   mkdir -p "$out"
-  printf '%s\n' "$@" | xargs -P "${JOBS:-2}" -I FILE sh -c "$command -c FILE -o \"$out/\$(echo FILE | tr / _).o\"" > "$out.log" 2>&1 ||
-    { tail -30 "$out.log" >&2; fail "not compiled: $command"; }
-  [ ! -s "$out.log" ] || { cat "$out.log" >&2; fail "warnings of $command"; }
+  printf '%s\n' "${@:3}" |
+    logged "$out.log" xargs -P "$JOBS" -I FILE sh -c "$2 -c FILE -o \"$out/\$(echo FILE | tr / _).o\""
+  [ ! -s "$out.log" ] || { cat "$out.log" >&2; fail "warnings of $2"; }
 }
 
 # The plain library of Pico SDK's package, which is CMake without the SDK; build_library OUT OPTION...
 build_library() {
-  local out=$1
-  shift
-  cmake -G Ninja -S "$work/project" -B "$out" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0 "$@" > "$out.log" 2>&1 &&
-    cmake --build "$out" -j "${JOBS:-2}" >> "$out.log" 2>&1 || { tail -30 "$out.log" >&2; fail "not built: $*"; }
-  [ "$("$out/program")" = "$words" ] || fail "$* gives: $("$out/program")"
+  cmake_build "$1" all -S "$work/project" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0 "${@:2}"
+  [ "$("$1/program")" = "$words" ] || fail "${*:2} gives: $("$1/program")"
 }
 
 write_project() {
@@ -109,7 +104,7 @@ pieces() {
 options() {
   local options option
   write_project
-  mapfile -t options < <(sed -n 's/^option(\(GOLDCREST_[A-Z0-9_]*\) .*/\1/p' "$packages/pico-sdk/goldcrest/CMakeLists.txt")
+  mapfile -t options < <(sed -n 's/^option(\(GOLDCREST_\w*\) .*/\1/p' "$packages/pico-sdk/goldcrest/CMakeLists.txt")
   [ "${#options[@]}" -gt 5 ] || fail "no options"
   build_library "$work/options_none" -DMAIN=main.c
   for option in "${options[@]}"; do
@@ -139,8 +134,9 @@ struct k_thread { int unused; };
 struct k_sem { unsigned count, limit; };
 int k_sem_take(struct k_sem *sem, int timeout);
 void k_sem_give(struct k_sem *sem);
-struct k_thread *k_thread_create(struct k_thread *thread, uint8_t *stack, size_t size, void (*entry)(void *, void *, void *),
-                                 void *a, void *b, void *c, int priority, uint32_t options, int delay);
+typedef void k_thread_entry(void *, void *, void *);
+struct k_thread *k_thread_create(struct k_thread *thread, uint8_t *stack, size_t size, k_thread_entry *entry, void *a,
+                                 void *b, void *c, int priority, uint32_t options, int delay);
 END
   printf '#include <stdio.h>\n#define printk printf\n' > "$work/zephyr/headers/zephyr/sys/printk.h"
   # The arguments that Zephyr's functions take, and its older C++ in the interface of all libraries.
@@ -174,57 +170,62 @@ END
   for options in '' '-DCONFIG_GOLDCREST_TEXT=ON -DCONFIG_GOLDCREST_SEARCH=ON'; do
     rm -rf "$work/zephyr/build"
     # shellcheck disable=SC2086
-    cmake -G Ninja -S "$work/zephyr" -B "$work/zephyr/build" -DCONFIG_GOLDCREST=ON $options > "$work/zephyr.log" 2>&1 &&
-      cmake --build "$work/zephyr/build" -j "${JOBS:-2}" >> "$work/zephyr.log" 2>&1 || { tail -30 "$work/zephyr.log" >&2; fail "zephyr: not built"; }
+    cmake_build "$work/zephyr/build" all -S "$work/zephyr" -DCONFIG_GOLDCREST=ON $options
     [ "$("$work/zephyr/build/program")" = "$words" ] || fail "zephyr: $("$work/zephyr/build/program")"
   done
   grep -q -- -DGOLDCREST_SEARCH "$work/zephyr/build/build.ninja" || fail "zephyr: an option defines nothing"
   for smp in '' -DCONFIG_SMP; do
-    gcc -fsyntax-only -Wall -Wextra -Werror $smp -I"$work/zephyr/headers" -I"$packages/zephyr/goldcrest/include" "$sample/src/main.c" || fail "zephyr: main.c $smp"
+    gcc -fsyntax-only -Wall -Wextra -Werror $smp -I"$work/zephyr/headers" -I"$packages/zephyr/goldcrest/include" \
+      "$sample/src/main.c" || fail "zephyr: main.c $smp"
   done
   echo "compile.sh: zephyr: the module and its sample, over stand-ins"
 }
 
 flags() {
-  local cpu arm=arm-none-eabi- riscv=riscv64-unknown-elf- common='-ffunction-sections -fdata-sections -fno-exceptions -fno-rtti'
-  local all='-Wall -Wextra -Wno-unused-parameter -Wno-sign-compare'
-  command -v ${arm}g++ > /dev/null || skip "${arm}g++ is not installed"
+  local cpu sources arm='arm-none-eabi-g++ -mthumb' riscv=riscv64-unknown-elf-g++ include='-Iinclude -Isource'
+  local common='-ffunction-sections -fdata-sections -fno-exceptions -fno-rtti'
+  local all='-Wall -Wextra -Wno-unused-parameter -Wno-sign-compare' precise='-std=c++17 -O2 -fno-math-errno'
+  local zephyr="-fcheck-new -std=c++11 -Wno-register $common -fno-common -fno-strict-aliasing -Wall -Wpointer-arith -Os"
+  sources=$(cat "$build/goldcrest_sources/sources.txt")
+  needs arm-none-eabi-g++
   cd "$packages/cmsis-pack/goldcrest"
   # CMSIS-Packs and the example's size. draw.cc compiles only with its option.
   for cpu in m4:fpv4-sp-d16 m7:fpv5-d16 m33:fpv5-sp-d16 m55:auto; do
-    compile "$work/flags_${cpu%:*}" "${arm}g++ -mcpu=cortex-${cpu%:*} -mfpu=${cpu#*:} -mfloat-abi=hard -mthumb -std=c++17 -O2 -fno-math-errno $common \
-      -Iinclude -Isource" $(sed -n 's/.*category="sourceCpp" name="\([^"]*\)".*/\1/p' ./*.pdsc | grep -v decoding/search/draw.cc)
+    compile ${cpu%:*} "$arm -mcpu=cortex-${cpu%:*} -mfpu=${cpu#*:} -mfloat-abi=hard $precise $common $include" \
+      $(sed -n 's/.*category="sourceCpp" name="\([^"]*\)".*/\1/p' ./*.pdsc | grep -v decoding/search/draw.cc)
   done
-  ${arm}gcc -mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard -mthumb -O2 -ffunction-sections --specs=nano.specs --specs=nosys.specs \
-    -Wl,--gc-sections,--no-warnings -Iinclude examples/pronounce/*.c "$work"/flags_m7/*.o -o "$work/example.elf"
-  ${arm}size "$work/example.elf" | tail -1 | awk -v flash=260000 -v ram=40000 '
+  arm-none-eabi-gcc -mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard -mthumb -O2 -ffunction-sections -Iinclude \
+    --specs=nano.specs --specs=nosys.specs -Wl,--gc-sections,--no-warnings examples/pronounce/*.c "$work"/flags_m7/*.o \
+    -o "$work/example.elf"
+  arm-none-eabi-size "$work/example.elf" | tail -1 | awk -v flash=260000 -v ram=40000 '
     { print "compile.sh: flags: example on a Cortex-M7: " $1 + $2 " bytes of flash, " $2 + $3 " of RAM" }
     $1 + $2 > flash || $2 + $3 > ram { print "compile.sh: more than the READMEs say"; exit 1 }' || exit 1
   # Pico SDK 2, Zephyr, Arduino's cores rp2040 and stm32.
-  compile "$work/flags_pico" "${arm}g++ -mcpu=cortex-m33 -mthumb -march=armv8-m.main+fp+dsp -mfloat-abi=softfp -mcmse -O3 -DNDEBUG -std=c++17 \
-    $common -fno-unwind-tables -fno-use-cxa-atexit $all -Iinclude -Isource" $(cat "$build/goldcrest_sources/sources.txt")
-  compile "$work/flags_zephyr" "${arm}g++ -fcheck-new -std=c++11 -Wno-register $common -fno-common -fno-strict-aliasing -fno-asynchronous-unwind-tables \
-    -fno-reorder-functions --param=min-pagesize=0 -fno-defer-pop -g -gdwarf-4 -mcpu=cortex-m55 -mthumb -mabi=aapcs -mfpu=auto -mfloat-abi=hard \
-    -mfp16-format=ieee -Wall -Wformat -Wformat-security -Wno-format-zero-length -Wdouble-promotion -Wpointer-arith -Wexpansion-to-defined \
-    -Wno-unused-but-set-variable -Os -std=c++17 -O2 -fno-math-errno -Iinclude -Isource" $(cat "$build/goldcrest_sources/sources.txt")
+  compile pico "$arm -mcpu=cortex-m33 -march=armv8-m.main+fp+dsp -mfloat-abi=softfp -mcmse -O3 -DNDEBUG -std=c++17 \
+    $common -fno-unwind-tables -fno-use-cxa-atexit $all $include" $sources
+  compile zephyr "$arm $zephyr -fno-asynchronous-unwind-tables -fno-reorder-functions --param=min-pagesize=0 \
+    -fno-defer-pop -g -gdwarf-4 -mcpu=cortex-m55 -mabi=aapcs -mfpu=auto -mfloat-abi=hard -mfp16-format=ieee -Wformat \
+    -Wformat-security -Wno-format-zero-length -Wdouble-promotion -Wexpansion-to-defined -Wno-unused-but-set-variable \
+    $precise $include" $sources
   cd "$packages/arduino/Goldcrest/src"
-  compile "$work/flags_rp2040" "${arm}g++ -march=armv8-m.main+fp+dsp -mfloat-abi=softfp -mcmse -mthumb -Os -std=gnu++17 $common -Werror=return-type \
-    -iquote . -I." $(find * -name '*.cpp')
-  compile "$work/flags_stm32" "${arm}g++ -mcpu=cortex-m7 -mfpu=fpv4-sp-d16 -mfloat-abi=hard -mthumb -Os -std=gnu++17 --param max-inline-insns-single=500 \
-    -fno-threadsafe-statics -fno-use-cxa-atexit $common -I." $(find * -name '*.cpp')
-  command -v ${riscv}g++ > /dev/null || skip "RISC-V, because ${riscv}g++ is not installed"
+  compile rp2040 "$arm -march=armv8-m.main+fp+dsp -mfloat-abi=softfp -mcmse -Os -std=gnu++17 $common \
+    -Werror=return-type -iquote . -I." $(find * -name '*.cpp')
+  compile stm32 "$arm -mcpu=cortex-m7 -mfpu=fpv4-sp-d16 -mfloat-abi=hard -Os -std=gnu++17 $common -I. \
+    --param max-inline-insns-single=500 -fno-threadsafe-statics -fno-use-cxa-atexit" $(find * -name '*.cpp')
+  command -v $riscv > /dev/null || skip "RISC-V, because $riscv is not installed"
   [ -d /usr/lib/picolibc/riscv64-unknown-elf ] || skip "RISC-V, because picolibc is not installed"
-  riscv="${riscv}g++ --specs=picolibc.specs"
-  compile "$work/flags_esp32" "$riscv -march=rv32imc_zicsr_zifencei -mabi=ilp32 -Os -std=gnu++2b -fexceptions -fno-rtti -I." $(find * -name '*.cpp')
+  riscv+=' --specs=picolibc.specs'
+  compile esp32 "$riscv -march=rv32imc_zicsr_zifencei -mabi=ilp32 -Os -std=gnu++2b -fexceptions -fno-rtti -I." \
+    $(find * -name '*.cpp')
   # ESP-IDF's, of a project whose optimization is for debugging; ESP32-C3 and P4. Zephyr's for RISC-V.
   cd "$packages/esp-idf/goldcrest"
   for cpu in rv32imc:ilp32 rv32imafc:ilp32f; do
-    compile "$work/flags_${cpu%:*}" "$riscv -march=${cpu%:*}_zicsr_zifencei -mabi=${cpu#*:} $common -Wall -Werror $all -Wno-enum-conversion -gdwarf-4 -ggdb -Og \
-      -fstrict-volatile-bitfields -fno-jump-tables -fno-tree-switch-conversion -std=gnu++2b -fuse-cxa-atexit -O2 -fno-math-errno -Iinclude -Isource" \
-      $(cat "$build/goldcrest_sources/sources.txt")
+    compile ${cpu%:*} "$riscv -march=${cpu%:*}_zicsr_zifencei -mabi=${cpu#*:} $common -Werror $all -gdwarf-4 -ggdb -Og \
+      -Wno-enum-conversion -fstrict-volatile-bitfields -fno-jump-tables -fno-tree-switch-conversion -std=gnu++2b \
+      -fuse-cxa-atexit -O2 -fno-math-errno $include" $sources
   done
-  compile "$work/flags_zephyr_riscv" "$riscv -march=rv32imac_zicsr_zifencei -mabi=ilp32 -mcmodel=medlow -fcheck-new -std=c++11 -Wno-register $common -fno-common \
-    -fno-strict-aliasing -Wall -Wpointer-arith -Os -std=c++17 -O2 -fno-math-errno -Iinclude -Isource" $(cat "$build/goldcrest_sources/sources.txt")
+  compile zephyr_riscv "$riscv -march=rv32imac_zicsr_zifencei -mabi=ilp32 -mcmodel=medlow $zephyr $precise $include" \
+    $sources
   echo "compile.sh: flags: Pico SDK, Zephyr (2), Arduino (3), ESP-IDF (2), CMSIS-Pack (4)"
 }
 

@@ -4,18 +4,18 @@
 # examples/guides/own_model.md with what they installed; a removal leaves nothing. Leaves with 77 and a sentence where
 # it cannot make a root (tests/bare_root.sh) or lintian is missing.
 # Usage: debian.sh SOURCE BUILD WORK
-#   BUILD   a build of SOURCE for this machine with the programs; with /usr as its prefix, else the packages come from a build
-#           of their own in WORK
+#   BUILD   a build of SOURCE for this machine with the programs; with /usr as its prefix, else the packages come from a
+#           build of their own in WORK
 #        debian.sh --in-root PACKAGES: the part in the root, whose /goldcrest is the source
 set -euo pipefail
-fail() { echo "debian.sh: $*" >&2; exit 1; }
+. "$(dirname "$0")/../common.sh"
 
 in_root() {
   local packages=(libgoldcrest-dev goldcrest-tools) package program
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq
   apt-get install -y -qq --no-install-recommends gcc libc6-dev pkgconf > /dev/null 2>&1
-  apt-get install -y -qq --no-install-recommends "$1"/*.deb > /tmp/install.log 2>&1 || { tail -20 /tmp/install.log >&2; fail "not installed"; }
+  logged /tmp/install.log apt-get install -y -qq --no-install-recommends "$1"/*.deb
   dpkg -L "${packages[@]}" | sort -u > /tmp/files
   mkdir /tmp/link
   cd /tmp/link
@@ -25,7 +25,7 @@ in_root() {
   sed -n '/^The fifth command/,$p' /goldcrest/examples/guides/own_model.md > step.md
   sed -n '/^```c$/,/^```$/p' step.md | sed '1d;$d' > build/hello.c
   sed -n '/^```sh$/,/^```$/p' step.md | sed '1d;$d' |
-    sed 's|build/bin/goldcrest|goldcrest|g; s| -I engine/include||; s| build/quickstart/engine/libgoldcrest.a| -lgoldcrest|' > commands
+    sed 's|build/bin/||g; s| -I engine/include||; s| build/quickstart/engine/libgoldcrest.a| -lgoldcrest|' > commands
   grep -q -- '-lgoldcrest' commands && grep -q emit-c commands || fail "the guide has another form: $(cat commands)"
   goldcrest-convert --quiet examples/models/g2p -o build/g2p.gcst --max-source 25 --max-target 33 > /dev/null
   bash -euo pipefail commands > out || fail "the guide's commands: $(cat commands)"
@@ -42,7 +42,7 @@ in_root() {
   while read -r path; do
     if [ -f "$path" ] || { [ -d "$path" ] && [[ "$path" == *goldcrest* ]]; }; then fail "left behind: $path"; fi
   done < /tmp/files
-  find / -xdev -iname '*goldcrest*' -not -path '/goldcrest*' -not -path '/tmp/*' -not -path '/debs*' -not -path '/proc/*' > /tmp/left
+  find / -xdev -iname '*goldcrest*' -not -regex '/\(goldcrest\|tmp/\|debs\|proc/\).*' > /tmp/left
   [ ! -s /tmp/left ] || fail "left behind: $(cat /tmp/left)"
   echo "debian.sh: $(wc -l < /tmp/files) paths installed, the guide's program, nothing left"
 }
@@ -52,20 +52,19 @@ if [ "$1" = --in-root ]; then
   exit
 fi
 source=$(cd "$1" && pwd) build=$(cd "$2" && pwd)
-rm -rf "$3"
-mkdir -p "$3"
-work=$(cd "$3" && pwd)
-command -v dpkg-shlibdeps > /dev/null || { echo "debian.sh: skipped: dpkg-shlibdeps is not installed (package dpkg-dev)"; exit 77; }
+work=$(fresh_folder "$3")
+needs dpkg-shlibdeps "package dpkg-dev"
 if ! grep -qx 'CMAKE_INSTALL_PREFIX:PATH=/usr' "$build/CMakeCache.txt"; then
   build=$work/build
   # The page's commands.
-  sed -n 's/^    \(cmake --preset quickstart .*cpack .*\)$/\1/p' "$source/toolchains/packages/README.md" > "$work/commands"
+  sed -n 's/^    \(cmake .*cpack .*\)$/\1/p' "$source/toolchains/packages/README.md" > "$work/commands"
   [ "$(wc -l < "$work/commands")" -eq 1 ] || fail "expected one line on the page: $(cat "$work/commands")"
   sed -i "s|build/deb|$build|g" "$work/commands"
-  (cd "$source" && bash -euo pipefail "$work/commands") > "$work/build.log" 2>&1 || { tail -40 "$work/build.log" >&2; fail "not built"; }
+  cd "$source"
+  logged "$work/build.log" bash -euo pipefail "$work/commands"
 else
-  cmake --build "$build" > "$work/build.log" 2>&1 && (cd "$build" && cpack -G DEB) >> "$work/build.log" 2>&1 ||
-    { tail -40 "$work/build.log" >&2; fail "not built"; }
+  logged "$work/build.log" cmake --build "$build"
+  logged "$work/build.log" env -C "$build" cpack -G DEB
 fi
 mkdir "$work/debs"
 mv "$build"/libgoldcrest-dev_*.deb "$build"/goldcrest-tools_*.deb "$work/debs"
@@ -73,8 +72,8 @@ for package in "$work"/debs/*.deb; do
   dpkg-deb -f "$package" Package Version Architecture Section Depends Installed-Size
 done
 if command -v lintian > /dev/null; then
-  lintian --allow-root --fail-on error,warning "$work"/debs/*.deb > "$work/lintian.txt" 2>&1 || { cat "$work/lintian.txt" >&2; fail "lintian"; }
+  logged "$work/lintian.txt" lintian --allow-root --fail-on error,warning "$work"/debs/*.deb
   echo "debian.sh: lintian finds no errors and no warnings"
 fi
 bash "$source/tests/bare_root.sh" "$source" "$work/root" "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$work/debs"
-command -v lintian > /dev/null || { echo "debian.sh: skipped: lintian is not installed"; exit 77; }
+needs lintian

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds the example of a generated package by its ecosystem's own build system, and looks at the result:
-#   esp_idf     for ESP-IDF's target linux, with each place of the model; runs it. `compote component pack` packs the component.
+#   esp_idf     for ESP-IDF's target linux, with each place of the model; runs it. compote packs the component.
 #   pico_sdk    for the board pico2; picotool reads the UF2, which fits flash and RAM
-#   zephyr      for GOLDCREST_ZEPHYR_BOARD [native_sim/native/64], by west if it knows the workspace; runs it if the board is native
-#   arduino     by arduino-builder, which finds and compiles libraries as Arduino's editor does, and runs it. The core is a
-#               stand-in of this test for the PC: it shows that the library fits Arduino's builder, not that Arduino's cores work.
-#   platformio  `pio pkg pack`, and the commands of its README whose platforms are installed; runs the one for this machine
+#   zephyr      for GOLDCREST_ZEPHYR_BOARD [native_sim/native/64], by west if it knows the workspace; runs it if native
+#   arduino     by arduino-builder, which finds libraries as Arduino's editor does, and runs it. The core is a stand-in
+#               for the PC: it shows that the library fits Arduino's builder, not that Arduino's cores work.
+#   platformio  `pio pkg pack`, and the README's commands whose platforms are installed; runs the one for this machine
 #   cmsis_pack  the zip command of its README
-# Leaves with 77 and a sentence without IDF_PATH, PICO_SDK_PATH or ZEPHYR_BASE, or without the program. ESP-IDF needs its
-# exported environment (or IDF_PYTHON_ENV_PATH) and libbsd; Pico SDK needs picotool (picotool_DIR, or among the programs).
+# Leaves with 77 and a sentence without IDF_PATH, PICO_SDK_PATH or ZEPHYR_BASE, or the program. ESP-IDF needs its
+# environment (or IDF_PYTHON_ENV_PATH) and libbsd; Pico SDK needs picotool (picotool_DIR, or among the programs).
 # Usage: sdk.sh esp_idf|pico_sdk|zephyr|arduino|platformio|cmsis_pack BUILD WORK
 set -euo pipefail
 ecosystem=$1 name="sdk.sh $1"
@@ -18,9 +18,9 @@ case $ecosystem in
   esp_idf) [ -n "${IDF_PATH:-}" ] || skip "IDF_PATH does not name an ESP-IDF" ;;
   pico_sdk) [ -n "${PICO_SDK_PATH:-}" ] || skip "PICO_SDK_PATH does not name a Pico SDK" ;;
   zephyr) [ -n "${ZEPHYR_BASE:-}" ] || skip "ZEPHYR_BASE does not name a Zephyr" ;;
-  arduino) command -v arduino-builder > /dev/null || skip "arduino-builder is not installed" ;;
-  platformio) command -v pio > /dev/null || skip "pio is not installed (PyPI platformio)" ;;
-  cmsis_pack) command -v zip > /dev/null || skip "zip is not installed" ;;
+  arduino) needs arduino-builder ;;
+  platformio) needs pio "PyPI platformio" ;;
+  cmsis_pack) needs zip ;;
   *) fail "usage: sdk.sh esp_idf|pico_sdk|zephyr|arduino|platformio|cmsis_pack BUILD WORK" ;;
 esac
 make_packages "$2" "$3"
@@ -38,24 +38,24 @@ check_words() {
 
 esp_idf() {
   local python=python3 place example out
-  [ -z "${IDF_PYTHON_ENV_PATH:-}" ] || { python=$IDF_PYTHON_ENV_PATH/bin/python && PATH=$IDF_PYTHON_ENV_PATH/bin:$PATH; }
-  echo '#include <bsd/string.h>' | cc -E -x c - > /dev/null 2>&1 || skip "ESP-IDF's target linux needs libbsd (package libbsd-dev)"
+  [ -z "${IDF_PYTHON_ENV_PATH:-}" ] || PATH=$IDF_PYTHON_ENV_PATH/bin:$PATH python=$IDF_PYTHON_ENV_PATH/bin/python
+  echo '#include <bsd/string.h>' | cc -E -x c - > /dev/null 2>&1 || skip "ESP-IDF's target linux needs libbsd-dev"
   for place in IN_RODATA MAPPED IN_RAM; do
     example=$work/$place/goldcrest/examples/pronounce
     mkdir "$work/$place"
     cp -r "$work/goldcrest" "$work/$place"
     echo "CONFIG_EXAMPLE_MODEL_$place=y" >> "$example/sdkconfig.defaults"
     cd "$example"
-    { "$python" "$IDF_PATH/tools/idf.py" --preview set-target linux && "$python" "$IDF_PATH/tools/idf.py" build; } > "$work/$place.log" 2>&1 ||
-      { tail -40 "$work/$place.log" >&2; fail "not built"; }
+    logged "$work/$place.log" "$python" "$IDF_PATH/tools/idf.py" --preview set-target linux
+    logged "$work/$place.log" "$python" "$IDF_PATH/tools/idf.py" build
     grep -qx "CONFIG_EXAMPLE_MODEL_$place=y" sdkconfig || fail "the model is not $place"
     out=$(timeout 10 build/pronounce.elf || true)  # FreeRTOS does not end
     check_words "$out"
     echo "sdk.sh esp_idf: model $place: built for linux, and run"
   done
-  command -v compote > /dev/null || skip "the component was not packed, because compote is not installed (PyPI idf-component-manager)"
+  needs compote "the component was not packed; PyPI idf-component-manager"
   cd "$work/goldcrest"
-  compote component pack --name goldcrest --dest-dir "$work/pack" > "$work/pack.log" 2>&1 || { cat "$work/pack.log" >&2; fail "not packed"; }
+  logged "$work/pack.log" compote component pack --name goldcrest --dest-dir "$work/pack"
   tar -tzf "$work"/pack/goldcrest_[0-9.]*[0-9].tgz > "$work/pack.txt" || fail "no archive in $work/pack"
   grep -q 'idf_component.yml' "$work/pack.txt" && grep -q 'examples/pronounce/main/main.c' "$work/pack.txt" &&
     grep -q 'source/decoding/search/beam.cc' "$work/pack.txt" || fail "the archive lacks files"
@@ -64,15 +64,14 @@ esp_idf() {
 
 pico_sdk() {
   local picotool options=()
-  command -v arm-none-eabi-g++ > /dev/null || skip "arm-none-eabi-g++ is not installed"
+  needs arm-none-eabi-g++
   if [ -n "${picotool_DIR:-}" ]; then
     options=(-Dpicotool_DIR="$picotool_DIR")
     picotool=$picotool_DIR/../../../bin/picotool
   else
     picotool=$(command -v picotool) || skip "picotool is not installed, and picotool_DIR names none"
   fi
-  cmake -G Ninja -S "$work/goldcrest/examples/pronounce" -B "$work/build" -DCMAKE_BUILD_TYPE=Release "${options[@]}" > "$work/build.log" 2>&1 &&
-    cmake --build "$work/build" >> "$work/build.log" 2>&1 || { tail -40 "$work/build.log" >&2; fail "not built"; }
+  cmake_build "$work/build" all -S "$work/goldcrest/examples/pronounce" -DCMAKE_BUILD_TYPE=Release "${options[@]}"
   "$picotool" info -a "$work/build/pronounce.uf2" > "$work/info.txt" || fail "picotool does not read the UF2"
   grep -E 'family ID|name:|binary (start|end)|target chip|image type|sdk version|pico_board' "$work/info.txt" | sort -u
   grep -q 'target chip: *RP2350' "$work/info.txt" || fail "picotool finds no program for RP2350"
@@ -80,7 +79,8 @@ pico_sdk() {
   local end
   end=$(sed -n 's/^ *binary end: *\(0x[0-9a-f]*\).*/\1/p' "$work/info.txt")
   [ $((end - 0x10000000)) -le $((4 << 20)) ] || fail "$((end - 0x10000000)) bytes of flash; expected at most 4 MiB"
-  arm-none-eabi-size "$work/build/pronounce.elf" | tail -1 | awk '{ ram = $2 + $3; print "sdk.sh pico_sdk: " $1 + $2 " bytes of flash, " ram " of RAM"; exit ram > 520 * 1024 }' ||
+  arm-none-eabi-size "$work/build/pronounce.elf" | tail -1 |
+    awk '{ print "sdk.sh pico_sdk: " $1 + $2 " bytes of flash, " $2 + $3 " of RAM"; exit $2 + $3 > 520 * 1024 }' ||
     fail "more than 520 kB of RAM"
 }
 
@@ -89,10 +89,9 @@ zephyr() {
   cd "$work/goldcrest"
   if west topdir > /dev/null 2>&1; then
     by=west
-    west build -b "$board" -d "$work/build" samples/pronounce > "$work/build.log" 2>&1 || { tail -40 "$work/build.log" >&2; fail "west: not built for $board"; }
+    logged "$work/build.log" west build -b "$board" -d "$work/build" samples/pronounce
   else
-    cmake -G Ninja -S samples/pronounce -B "$work/build" -DBOARD="$board" > "$work/build.log" 2>&1 &&
-      cmake --build "$work/build" >> "$work/build.log" 2>&1 || { tail -40 "$work/build.log" >&2; fail "not built for $board"; }
+    cmake_build "$work/build" all -S samples/pronounce -DBOARD="$board"
   fi
   case $board in
     native*) check_words "$(timeout 10 "$work/build/zephyr/zephyr.exe" || true)" ;;
@@ -123,7 +122,8 @@ recipe.size.pattern=size {build.path}/{build.project_name}.elf
 recipe.size.regex=^\s*([0-9]+)
 tools.ctags.path=/usr/bin
 tools.ctags.cmd.path={path}/arduino-ctags
-tools.ctags.pattern="{cmd.path}" -u --language-force=c++ -f - --c++-kinds=svpf --fields=KSTtzns --line-directives "{source_file}"
+tools.ctags.options=-u --language-force=c++ -f - --c++-kinds=svpf --fields=KSTtzns --line-directives
+tools.ctags.pattern="{cmd.path}" {options} "{source_file}"
 END
   cat > "$core/cores/host/Arduino.h" << 'END'
 #include <stdio.h>
@@ -137,16 +137,17 @@ void setup();
 void loop();
 END
   printf '#include "Arduino.h"\nint main() { setup(); loop(); }\n' > "$core/cores/host/main.cpp"
-  arduino-builder -compile -hardware "$work/hardware" -tools /usr/bin -libraries "$work/libraries" -fqbn goldcrest:host:pc \
-    -build-path "$work/build" -warnings all "$sketch" > "$work/build.log" 2>&1 || { tail -20 "$work/build.log" >&2; fail "not built"; }
+  logged "$work/build.log" arduino-builder -compile -hardware "$work/hardware" -tools /usr/bin \
+    -libraries "$work/libraries" -fqbn goldcrest:host:pc -build-path "$work/build" -warnings all "$sketch"
   # The stand-in's name is none of the architectures.
-  ! grep -v '^WARNING: library Goldcrest claims to run on (esp32, rp2040, stm32)' "$work/build.log" | grep -i warning || fail "warnings"
+  ! grep -v '^WARNING: library Goldcrest claims to run on (esp32, rp2040, stm32)' "$work/build.log" |
+    grep -i warning || fail "warnings"
   check_words "$("$work/build/pronounce.ino.elf")"
-  echo "sdk.sh arduino: $(find "$work/build/libraries" -name '*.o' | wc -l) objects by arduino-builder, the sketch pronounces"
+  echo "sdk.sh arduino: $(find "$work/build/libraries" -name '*.o' | wc -l) objects, the sketch pronounces"
 }
 
 platformio() {
-  local core=${PLATFORMIO_CORE_DIR:-$HOME/.platformio} command environment platform missing=() n=0
+  local core=${PLATFORMIO_CORE_DIR:-$HOME/.platformio} file command environment platform missing=() n=0
   export PLATFORMIO_SETTING_CHECK_PLATFORMIO_INTERVAL=1000 PLATFORMIO_SETTING_ENABLE_TELEMETRY=no
   cd "$work/goldcrest"
   if ! pio pkg pack -o "$work/package.tar.gz" . > "$work/pack.log" 2>&1; then
@@ -154,24 +155,25 @@ platformio() {
     missing+=("its list of licences")
     cp -r . "$work/without_license"
     sed -i '/"license"/d' "$work/without_license/library.json"
-    pio pkg pack -o "$work/package.tar.gz" "$work/without_license" > "$work/pack.log" 2>&1 || { cat "$work/pack.log" >&2; fail "not packed"; }
+    logged "$work/pack.log" pio pkg pack -o "$work/package.tar.gz" "$work/without_license"
   fi
   tar -tzf "$work/package.tar.gz" > "$work/files"
-  grep -qx library.json "$work/files" && grep -qx src/decoding/search/beam.cpp "$work/files" && grep -qx examples/pronounce/platformio.ini "$work/files" ||
-    fail "the package lacks files"
+  for file in library.json src/decoding/search/beam.cpp examples/pronounce/platformio.ini; do
+    grep -qx $file "$work/files" || fail "the package lacks $file"
+  done
   while read -r command; do
     n=$((n + 1))
     environment=${command##* -e }
     platform=$(sed -n "/^\[env:${environment%% *}\]/,/^platform/s/^platform = //p" examples/pronounce/platformio.ini)
     [ -n "$platform" ] || fail "platformio.ini does not know: $command"
     if [ ! -d "$core/platforms/$platform" ]; then missing+=("the platform $platform"); continue; fi
-    bash -c "$command" > "$work/$platform.log" 2>&1 || { tail -20 "$work/$platform.log" >&2; fail "failed: $command"; }
+    logged "$work/$platform.log" bash -c "$command"
     [ "$platform" != native ] || check_words "$(cat "$work/native.log")"
     echo "sdk.sh platformio: $command"
   done < <(commands_of_readme | grep '^pio run')
   [ "$n" -ge 2 ] || fail "README.md has $n commands"
   echo "sdk.sh platformio: $(wc -l < "$work/files") entries packed"
-  [ ${#missing[@]} = 0 ] || skip "what needs $(printf '%s, ' "${missing[@]}" | sed 's/, $//'), which cannot be had or is not installed"
+  [ ${#missing[@]} = 0 ] || skip "what needs $(printf '%s, ' "${missing[@]}")which cannot be had or is not installed"
 }
 
 cmsis_pack() {

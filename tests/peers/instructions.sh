@@ -6,16 +6,15 @@
 # generating them, and --stream of printing at the end. Status 1: a ratio is above 1.06, 0.65 or 1.01.
 # Usage: bash tests/peers/instructions.sh BENCH MODEL.gcst [TRANSLATE]. Status 77: there is no valgrind.
 set -euo pipefail
+. "$(dirname "$0")/../common.sh"
 [ $# -eq 2 ] || [ $# -eq 3 ] || { sed -n 's/^# \(Usage: .*\)/\1/p' "$0" >&2; exit 2; }
-command -v valgrind >/dev/null || { echo "instructions.sh: needs valgrind" >&2; exit 77; }
+needs valgrind
+callgrind=(valgrind --tool=callgrind --callgrind-out-file=/dev/null)
 
 # Counts all instructions of a translation of a line into N tokens: translate LINE N OPTION...
 translate() {
-  local line=$1 n=$2
-  shift 2
-  echo "$line" | valgrind --tool=callgrind --callgrind-out-file=/dev/null "$program" \
-    "$model" --kernels x86_avx2 --structure-only --min-target "$n" --max-target "$n" "$@" 2>&1 >/dev/null |
-    sed -n 's/.*Collected : //p'
+  echo "$1" | "${callgrind[@]}" "$program" "$model" --kernels x86_avx2 --structure-only --min-target "$2" \
+    --max-target "$2" "${@:3}" 2>&1 >/dev/null | sed -n 's/.*Collected : //p'
 }
 
 # Prints (a - b) / (c - d) and fails if it is above the limit: ratio WHAT LIMIT A B C D
@@ -39,19 +38,18 @@ if [ $# -eq 3 ]; then
   ratio "sampling, top_k 50, of greedy search" 1.06 "$sampled" "$sampled_short" "$long" "$short" || failed=1
   ratio "a prefix of 20 tokens of generating them" 0.65 "$prefixed" "$short" "$greedy" "$short" || failed=1
   ratio "--stream of printing at the end" 1.01 "$(translate "$text" 42 --beam-size 1 --stream)" 0 \
-    "$(translate "$text" 42 --beam-size 1)" 0 ||
-    failed=1
+    "$(translate "$text" 42 --beam-size 1)" 0 || failed=1
   exit "$failed"
 fi
 
 # Counts the instructions of a search of this many positions.
 count() {
-  valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no '--toggle-collect=goldcrest_run' "$1" "$2" \
-    --kernels x86_avx2 --measure speed --beam-size 4 --batch 1 --source 16 --target "$3" --repetitions 1 --warm-ups 0 \
-    --seconds 0 2>&1 | sed -n 's/.*Collected : //p'
+  "${callgrind[@]}" --collect-atstart=no --toggle-collect=goldcrest_run "$1" "$2" --kernels x86_avx2 --measure speed \
+    --beam-size 4 --batch 1 --source 16 --target "$3" --repetitions 1 --warm-ups 0 --seconds 0 2>&1 |
+    sed -n 's/.*Collected : //p'
 }
 
 long=$(count "$1" "$2" 48)
 short=$(count "$1" "$2" 16)
-[ -n "$long" ] && [ -n "$short" ] || { echo "instructions.sh: valgrind or the bench failed" >&2; exit 1; }
+[ -n "$long" ] && [ -n "$short" ] || fail "valgrind or the bench failed"
 awk -v n="$((long - short))" 'BEGIN { printf "%.1f thousand instructions a position\n", n / 32000 }'

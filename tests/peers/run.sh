@@ -5,6 +5,7 @@
 # with 77 if they cannot be had. First the script must notice a program whose results are wrong.
 # `tutorials annalog` uses the trained model of PyPI's annalog 1.0.6, and runs none of its code.
 set -euo pipefail
+. "$(dirname "$0")/../common.sh"
 source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) work=$3 script=$4
 shift 4
 mkdir -p "$work"
@@ -12,12 +13,10 @@ mkdir -p "$work"
 program=goldcrest-translate modules="torch, transformers" packages=(torch==2.13.0 transformers==5.23.0)
 wrong='s/ [0-9]* / 1 /' few=(--models 1)  # what sed makes of wrong results, and arguments for a short run
 case $script in
-  ctranslate2_directories | ctranslate2_search | prefixes)
+  ctranslate2_directories | ctranslate2_search | prefixes | sampling_rows)
     modules+=", ctranslate2, sentencepiece, yaml" packages+=(ctranslate2==4.8.5 sentencepiece==0.2.3 pyyaml==6.0.3)
-    wrong='s/[0-9]* \([0-9]*\)$/7 \1/' ;;
-  sampling_rows)
-    modules+=", ctranslate2, sentencepiece, yaml" packages+=(ctranslate2==4.8.5 sentencepiece==0.2.3 pyyaml==6.0.3)
-    wrong='s/^[0-9]* /7 /' few=(--models 3) ;;
+    wrong='s/[0-9]* \([0-9]*\)$/7 \1/' ;;&
+  sampling_rows) wrong='s/^[0-9]* /7 /' few=(--models 3) ;;
   argos)
     modules+=", ctranslate2, sentencepiece" packages+=(ctranslate2==4.8.5 sentencepiece==0.2.3)
     wrong='s/a/b/' few=(--lines 5) ;;
@@ -42,7 +41,7 @@ case $script in
   speech | speech_equality)
     program=goldcrest-transcribe wrong='s/.*/7/' modules+=", safetensors" packages+=(safetensors==0.8.0) ;;
   home)
-    [[ -d $source/../shared/data/speech/phrases ]] || { echo "skipped: no clips in ../shared" && exit 77; }
+    [[ -d $source/../shared/data/speech/phrases ]] || skip "no clips in ../shared"
     program=goldcrest-transcribe wrong='s/.*/7/' few=(--clips 2) modules="faster_whisper, wyoming_bench"
     packages=(wyoming-bench==2026.10.0 wyoming-faster-whisper==3.8.1) ;;
   forecasts) modules+=", chronos" packages+=(chronos-forecasting==1.5.3) wrong='s/\t-/\t-9/' ;;
@@ -53,18 +52,8 @@ case $script in
   toolkits | tutorials) wrong='s/^[0-9]* /7 /' ;;
 esac
 
-skip() {
-  echo "skipped: $1:"
-  tail -n 3 "$work/problem"
-  exit 77
-}
 if [[ ${1:-} == annalog ]]; then
-  if [[ ! -d $work/annalog ]]; then
-    rm -rf "$work/annalog.part"
-    python3 -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
-      --target "$work/annalog.part" annalog==1.0.6 2>"$work/problem" || skip "pip cannot install annalog==1.0.6"
-    mv "$work/annalog.part" "$work/annalog"
-  fi
+  unpack_from_pypi annalog==1.0.6 "$work/annalog"
   set -- --annalog "$work/annalog"
   few=()
 fi
@@ -72,8 +61,8 @@ python=python3
 if ! python3 -c "import $modules" 2>"$work/problem"; then
   python=$work/python/bin/python
   if [[ ! -x $python ]] || ! "$python" -c "import $modules" 2>"$work/problem"; then
-    { python3 -m venv "$work/python" && "$work/python/bin/pip" install --quiet "${packages[@]}"; } >"$work/problem" 2>&1 ||
-      skip "$modules are missing and could not be installed"
+    { python3 -m venv "$work/python" && "$python" -m pip install --quiet "${packages[@]}"; } >"$work/problem" 2>&1 ||
+      skip "$modules are missing and could not be installed: $(tail -n 3 "$work/problem")"
   fi
 fi
 

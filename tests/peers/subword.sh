@@ -3,18 +3,10 @@
 # subword.sh SOURCE SUBWORD_IDS WORK: runs subword.py with PyPI's subword-nmt; exits with 77 if pip cannot get it. First
 # the test must notice a program whose ids are wrong.
 set -euo pipefail
+. "$(dirname "$0")/../common.sh"
 source=$1 program=$2 work=$3
 mkdir -p "$work"
-if [[ ! -d $work/subword_nmt ]]; then
-  rm -rf "$work/subword_nmt.part"
-  if ! python3 -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --target "$work/subword_nmt.part" \
-      subword-nmt==0.3.8 2>"$work/problem"; then
-    echo "skipped: pip cannot install subword-nmt==0.3.8:"
-    tail -n 3 "$work/problem"
-    exit 77
-  fi
-  mv "$work/subword_nmt.part" "$work/subword_nmt"
-fi
+unpack_from_pypi subword-nmt==0.3.8 "$work/subword_nmt"
 export PYTHONPATH=$work/subword_nmt
 
 printf '#!/bin/sh\n"%s" "$@" | sed "s/ 7 / 8 /"\n' "$program" >"$work/wrong"

@@ -5,13 +5,14 @@
 # and in PyPy. Leaves with 77 if Python lacks scikit-build-core. Asks auditwheel, mypy and ruff where Python has
 # them. GOLDCREST_WHEEL_PYTHON names another Python [python3]. Without WORK, only checks that Python 3.9 can read the
 # package, and that its limits are those of the C header. With MACHINE, cross-builds that machine's wheel as the release
-# does (toolchains/wheels.sh). Debian's Python for it then runs the package under qemu-user: it writes CONVERTER's bytes.
+# does (toolchains/wheels.sh). Debian's Python for it then runs the package under qemu-user: it makes CONVERTER's files.
 # Usage: wheel.sh SOURCE [WORK [arm64|armhf CONVERTER]]
 set -euo pipefail
+. "$(dirname "$0")/../common.sh"
 source=$(cd "$1" && pwd)
 python=${GOLDCREST_WHEEL_PYTHON:-python3}
+needs "$python"
 if [ $# -eq 1 ]; then
-  command -v "$python" > /dev/null || { echo "skipped: no $python"; exit 77; }
   exec "$python" - "$source/engine/include/goldcrest/goldcrest.h" "$source"/converter/python/goldcrest/*.py << 'END'
 import ast, re, sys
 
@@ -42,18 +43,20 @@ if [ $# -gt 2 ]; then
     arm64) emulator=qemu-aarch64 tag=aarch64 ;;
     armhf) emulator=qemu-arm tag=armv7l ;;
   esac
-  emulator=$(command -v $emulator) || { echo "skipped: no $emulator"; exit 77; }
+  needs $emulator
+  emulator=$(command -v $emulator)
   rm -rf "$work"/dist "$work"/installed "$work"/run
   bash "$source/toolchains/wheels.sh" "$work/dist" "$machine" || exit $?
-  bash "$source/toolchains/sysroot.sh" "$root" "$machine" python || { echo "skipped: no Python for $machine"; exit 77; }
+  bash "$source/toolchains/sysroot.sh" "$root" "$machine" python || skip "no Python for $machine"
   # pip reads the tag: the wheel is for glibc 2.34 and later ones, of which Debian 12's is one.
-  "$python" -m pip install --quiet --no-index --no-deps --no-compile --only-binary :all: --platform manylinux_2_34_$tag \
-    --target "$work/installed" "$work"/dist/*.whl
+  "$python" -m pip install --quiet --no-index --no-deps --no-compile --only-binary :all: \
+    --platform manylinux_2_34_$tag --target "$work/installed" "$work"/dist/*.whl
   mkdir "$work/run"
-  for model in enfr g2p; do "$converter" --quiet "$source/examples/models/$model" -o "$work/run/$model.expected" > /dev/null; done
   cd "$work/run"
-  exec "$emulator" -cpu max -L "$root" -E PYTHONHOME="$root/usr" -E PYTHONPATH="$work/installed" "$root/usr/bin/python3.11" -W error \
-    - "$source/examples/models" "$emulator" -cpu max -L "$root" << 'END'
+  for model in enfr g2p; do "$converter" --quiet "$source/examples/models/$model" -o $model.expected > /dev/null; done
+  emulation=("$emulator" -cpu max -L "$root")
+  exec "${emulation[@]}" -E PYTHONHOME="$root/usr" -E PYTHONPATH="$work/installed" "$root/usr/bin/python3.11" -W error \
+    - "$source/examples/models" "${emulation[@]}" << 'END'
 import hashlib, platform, subprocess, sys, time
 from pathlib import Path
 
@@ -67,9 +70,9 @@ import goldcrest
 for name in ("g2p", "enfr"):
     begin = time.perf_counter()
     goldcrest.convert(f"{models}/{name}", name + ".gcst")
-    found, expected = (hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in (name + ".gcst", name + ".expected"))
+    found, expected = (hashlib.sha256(Path(f"{name}.{end}").read_bytes()).hexdigest() for end in ("gcst", "expected"))
     assert found == expected, f"{name}: another file than this machine's converter writes: {found}, expected {expected}"
-    print(f"{platform.machine()}: {name}.gcst has SHA-256 {found}, as here; {time.perf_counter() - begin:.0f} s under emulation")
+    print(f"{platform.machine()}: {name}.gcst has SHA-256 {found}, as here; {time.perf_counter() - begin:.0f} s")
 model = goldcrest.Model("enfr.gcst", beam_size=4, threads=2, batch=2)
 model.self_test()
 assert model.translate(["Let's go home.", "I'm hungry."]) == ["Allons à la maison.", "J'ai faim."]
@@ -85,38 +88,36 @@ else:
 END
 fi
 
-"$python" -c 'import scikit_build_core, build' 2>/dev/null || { echo "skipped: $python lacks scikit-build-core or build"; exit 77; }
-rm -rf "$work"/dist "$work"/environment "$work"/run
-tag=manylinux_2_34_$(uname -m)
-(cd "$source" && _PYTHON_HOST_PLATFORM=$tag "$python" -m build --no-isolation \
-  -C build-dir="$work/build" -o "$work/dist" . > "$work/build.log" 2>&1) || { tail -n 40 "$work/build.log" >&2; exit 1; }
+"$python" -c 'import scikit_build_core, build' 2>/dev/null || skip "$python lacks scikit-build-core or build"
+rm -rf "$work"/{dist,environment,run,build.log}
+logged "$work/build.log" env _PYTHON_HOST_PLATFORM="manylinux_2_34_$(uname -m)" \
+  "$python" -m build --no-isolation -C build-dir="$work/build" -o "$work/dist" "$source"
 if "$python" -m auditwheel --version > /dev/null 2>&1; then
   # It asks for another name than a pure Python's, which py3-none is on purpose, and finds no library but the C library.
-  "$python" -m auditwheel show "$work"/dist/*.whl > "$work/audit.txt" || { cat "$work/audit.txt" >&2; exit 1; }
-  grep -qE 'manylinux_2_(2[0-9]|3[0-4])_' "$work/audit.txt" || { cat "$work/audit.txt" >&2; exit 1; }
+  "$python" -m auditwheel show "$work"/dist/*.whl > "$work/audit.txt" &&
+    grep -qE 'manylinux_2_(2[0-9]|3[0-4])_' "$work/audit.txt" || { cat "$work/audit.txt" >&2; exit 1; }
 fi
 [ "$(stat -c %s "$work"/dist/*.tar.gz)" -le 3000000 ] || { ls -l "$work/dist" >&2; exit 1; }
 "$python" -m venv "$work/environment"
 "$work/environment/bin/python" -m pip install --quiet --no-index "$work"/dist/*.whl
 "$work/environment/bin/python" -m pip install --quiet numpy || echo "skipped: numpy cannot be had"
+cd "$source/converter/python"
+if "$python" -m mypy --version > /dev/null 2>&1; then "$python" -m mypy --strict goldcrest; fi
+if "$python" -m ruff --version > /dev/null 2>&1; then
+  "$python" -m ruff check --no-cache --config "$source/pyproject.toml" .
+fi
 mkdir "$work/run"
 ln -s "$source/examples" "$work/run/examples"
-if "$python" -m mypy --version > /dev/null 2>&1; then (cd "$source/converter/python" && "$python" -m mypy --strict goldcrest); fi
-if "$python" -m ruff --version > /dev/null 2>&1; then "$python" -m ruff check --no-cache --config "$source/pyproject.toml" "$source/converter/python"; fi
 cd "$work/run"
-GOLDCREST_TQDM=$("$python" -c 'import tqdm, os; print(os.path.dirname(tqdm.__path__[0]))' 2> /dev/null || true) \
-  "$work/environment/bin/python" -W error "$source/tests/python/wheel_test.py" "$source" "$work"/dist/*.whl
-"$work/environment/bin/python" -W error "$source/tests/python/interrupt_test.py"
-"$work/environment/bin/python" -W error "$source/tests/python/options_test.py" "$source"
-"$work/environment/bin/python" -W error "$source/tests/python/refusal_test.py"
-"$work/environment/bin/python" -W error "$source/tests/python/compare_test.py"
+GOLDCREST_TQDM=$("$python" -c 'import tqdm, os; print(os.path.dirname(tqdm.__path__[0]))' 2> /dev/null || true)
+export GOLDCREST_TQDM
+for test in wheel interrupt options refusal compare; do
+  "$work/environment/bin/python" -W error "$source/tests/python/${test}_test.py" "$source" "$work"/dist/*.whl
+done
 site=$(echo "$work"/environment/lib/python3*/site-packages)
 awk '/^```/ { inside = /python$/; next } inside' "$source/converter/python/README.md" > page.py
 for other in ${GOLDCREST_WHEEL_OTHERS:-python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy3}; do
-  if ! "$other" -c '' 2> /dev/null; then
-    echo "skipped: no $other"
-    continue
-  fi
+  "$other" -c '' 2> /dev/null || { echo "skipped: no $other"; continue; }
   PYTHONPATH=$site PYTHONDONTWRITEBYTECODE=1 "$other" -W error page.py > page.txt || exit 1
   grep -q "^Où se trouve la gare ? J'ai faim.$" page.txt || { cat page.txt >&2; exit 1; }
   echo "the page's program in $("$other" -c 'import sys; print(sys.implementation.name, *sys.version_info[:3])')"

@@ -11,8 +11,7 @@ objects=$(dirname "$output")/objects
 mkdir -p "$objects"
 
 cd "$(dirname "$list")"
-library=()
-n=0
+library=() n=0
 if [ "$(basename "$list")" = Makefile ]; then
   make -j 2 CXX="${prefix}g++" CXXFLAGS="-O0 ${flags[*]}" > /dev/null
   library=(build/libgoldcrest.a)
@@ -22,5 +21,6 @@ else
   done < "$list"
 fi
 "${prefix}gcc" "${flags[@]}" -c "-I$model" "$model"/model_g2p.[Sc] -Iinclude -o "$objects/model.o"
-"${prefix}gcc" -O2 -std=c11 -Wall -Wextra -Wpedantic -Werror "${flags[@]}" -Iinclude "-I$model" -c "$program" -o "$objects/program.o"
+"${prefix}gcc" -O2 -std=c11 -Wall -Wextra -Wpedantic -Werror "${flags[@]}" -Iinclude "-I$model" -c "$program" \
+  -o "$objects/program.o"
 "${prefix}gcc" "${flags[@]}" "$objects"/*.o "${library[@]}" "${link_flags[@]}" -o "$output"
