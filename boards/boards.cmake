@@ -24,8 +24,8 @@ foreach(file board.cmake linker.ld)
   file(GLOB known RELATIVE "${goldcrest_boards}" "${goldcrest_boards}/*/board.cmake")
   list(TRANSFORM known REPLACE "/board.cmake" "")
   list(JOIN known ", " known)
-  message(FATAL_ERROR "GOLDCREST_BOARD is ${GOLDCREST_BOARD}; boards/ has ${known}; -DGOLDCREST_BOARD_DIR=FOLDER is for "
-    "your own")
+  message(FATAL_ERROR "GOLDCREST_BOARD is ${GOLDCREST_BOARD}; boards/ has ${known}; "
+    "-DGOLDCREST_BOARD_DIR=FOLDER is for your own")
 endforeach()
 if(NOT CMAKE_SYSTEM_NAME STREQUAL "Generic")
   message(FATAL_ERROR "The board ${GOLDCREST_BOARD} needs a compiler for its CPU: configure a new folder with "
@@ -60,10 +60,13 @@ endfunction()
 
 # goldcrest_mps_board(MACHINE CLOCK_HZ UART): an Arm MPS2 or MPS3 image that QEMU emulates under this name. These boards
 # differ only in the clock and in the serial port's address, so they share their board.c.
+set(goldcrest_console -display none -monitor none -serial stdio)
 function(goldcrest_mps_board machine clock_hz uart)
-  goldcrest_start_sources("${goldcrest_boards}/common/cortexm/mps.c" "${goldcrest_boards}/common/cortexm/semihosting_exit.c")
-  target_compile_definitions(goldcrest_board PRIVATE "BOARD_NAME=\"${machine}\"" MPS_CLOCK_HZ=${clock_hz} MPS_UART=${uart})
-  set(GOLDCREST_BOARD_RUN qemu-system-arm -M ${machine} -display none -monitor none -serial stdio
+  set(cortexm "${goldcrest_boards}/common/cortexm")
+  goldcrest_start_sources("${cortexm}/mps.c" "${cortexm}/semihosting_exit.c")
+  target_compile_definitions(goldcrest_board PRIVATE "BOARD_NAME=\"${machine}\"" MPS_CLOCK_HZ=${clock_hz}
+    MPS_UART=${uart})
+  set(GOLDCREST_BOARD_RUN qemu-system-arm -M ${machine} ${goldcrest_console}
     -semihosting-config enable=on,target=native -kernel PARENT_SCOPE)
 endfunction()
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Reads features-inl.h: GOLDCREST_ENGINE_OPTIONS, and for each OPTION_HELP, and OPTION_TURNS_ON: those that it needs.
-# Speech models have prompts, and the last convolution of each has fine inputs; Moonshine has gates and rotary positions.
+# Speech models have prompts; the last convolution of each has fine inputs; Moonshine has gates and rotary positions.
 set(GOLDCREST_SPEECH_TURNS_ON GOLDCREST_LAYERS GOLDCREST_PROMPT GOLDCREST_ACCURACY)
 set(GOLDCREST_ADDED_WORDS_TURNS_ON GOLDCREST_TEXT)
 file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/features-inl.h" lines REGEX "^GOLDCREST_OPTION")

@@ -5,7 +5,7 @@ if(NOT GOLDCREST_BOARD_RUN)
   return()
 endif()
 
-# goldcrest_feature_test(name SOURCE MODEL NAME HASH LIMIT...): builds SOURCE with the file MODEL, called NAME in C, and HASH.
+# goldcrest_feature_test(name SOURCE MODEL NAME HASH LIMIT...): builds SOURCE with HASH and the file MODEL, in C NAME.
 function(goldcrest_feature_test name source model model_name hash)
   goldcrest_board_program(${name} ${source} board_main.cc)
   goldcrest_add_model(TARGET ${name} FILE "${GOLDCREST_GOLDEN_FOLDER}/${model}" NAME ${model_name} SECTION .model
@@ -15,7 +15,8 @@ function(goldcrest_feature_test name source model model_name hash)
   goldcrest_board_test(${name} feature)
 endfunction()
 if(GOLDCREST_INSPECTION)
-  goldcrest_feature_test(inspection_test inspection_test.cc g2p.gcst inspected g2p.inspection inspection=3 alignment-layers=3)
+  goldcrest_feature_test(inspection_test inspection_test.cc g2p.gcst inspected g2p.inspection inspection=3
+    alignment-layers=3)
 endif()
 if(GOLDCREST_SEARCH)
   goldcrest_feature_test(rules_test rules_test.cc g2p_rules.gcst ruled g2p_rules.hash)
@@ -66,7 +67,8 @@ if(GOLDCREST_TEXT)
     PASS_REGULAR_EXPRESSION "languages: call goldcrest_set_languages first.*status 1")
 endif()
 
-# Speech: the host's build (CMakeLists.txt) gives the model, the clip and what the host heard. A real model runs with the best table only.
+# Speech: the host's build (CMakeLists.txt) gives the model, the clip and what the host heard. A real model runs only
+# with the best table.
 if(TARGET transcribe_firmware AND GOLDCREST_TRANSCRIBE_HEARD)
   set(GOLDCREST_SPEECH_TABLES 100 CACHE STRING "Kernel tables that speech_test compares")
   goldcrest_board_program(speech_test speech_test.cc)

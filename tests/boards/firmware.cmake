@@ -20,8 +20,8 @@ endif()
 # goldcrest_session_test(program [EMULATOR_OPTION...]): sessions/PROGRAM.input gives sessions/PROGRAM.expected.
 function(goldcrest_session_test program)
   add_test(NAME ${program}_session COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/console_session.sh"
-    "${CMAKE_CURRENT_SOURCE_DIR}/sessions/${program}" "${GOLDCREST_BOARD}" ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:${program}>
-    ${ARGN})
+    "${CMAKE_CURRENT_SOURCE_DIR}/sessions/${program}" "${GOLDCREST_BOARD}"
+    ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:${program}> ${ARGN})
   set_tests_properties(${program}_session PROPERTIES LABELS fast TIMEOUT 300)
 endfunction()
 
@@ -30,14 +30,12 @@ goldcrest_session_test(benchmark_firmware -icount shift=0)
 if(TARGET translate_firmware)
   goldcrest_session_test(translate_firmware -icount shift=5)
 endif()
-if(TARGET phrases_firmware)
-  goldcrest_session_test(phrases_firmware -icount shift=5)
-  set_tests_properties(phrases_firmware_session PROPERTIES LABELS feature)
-endif()
-if(TARGET pronounce_bytes_firmware)
-  goldcrest_session_test(pronounce_bytes_firmware -icount shift=5)
-  set_tests_properties(pronounce_bytes_firmware_session PROPERTIES LABELS feature)
-endif()
+foreach(program phrases_firmware pronounce_bytes_firmware)
+  if(TARGET ${program})
+    goldcrest_session_test(${program} -icount shift=5)
+    set_tests_properties(${program}_session PROPERTIES LABELS feature)
+  endif()
+endforeach()
 
 # At 16 ns an instruction the program feeds the watchdog in time. At 1 us it does not, and the program reports that.
 set(superloop_shift 4)
@@ -45,8 +43,8 @@ if(is_riscv)
   set(superloop_shift 2)  # perhaps without an FPU
 endif()
 goldcrest_session_test(superloop -icount shift=${superloop_shift})
-add_test(NAME superloop_too_late COMMAND sh -c "\"$@\"; echo status $?" sh ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:superloop>
-  -icount shift=10)
+add_test(NAME superloop_too_late COMMAND sh -c "\"$@\"; echo status $?" sh ${GOLDCREST_BOARD_RUN}
+  $<TARGET_FILE:superloop> -icount shift=10)
 set_tests_properties(superloop_too_late PROPERTIES LABELS fast TIMEOUT 120
   PASS_REGULAR_EXPRESSION "the watchdog was fed too late, in round .*status 1")
 

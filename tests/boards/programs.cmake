@@ -3,8 +3,8 @@
 enable_language(ASM)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv")
   set(is_riscv ON)
-  # The distribution's RISC-V compiler has no C++ headers. The Arm compiler's headers fit: they are for the same version of
-  # GCC and a C library of the same origin. Only tests include them.
+  # The distribution's RISC-V compiler has no C++ headers. The Arm compiler's headers fit: they are for the same version
+  # of GCC and a C library of the same origin. Only tests include them.
   file(GLOB cxx_headers /usr/include/newlib/c++/*)
   list(TRANSFORM cxx_headers APPEND /arm-none-eabi OUTPUT_VARIABLE arm_headers)
   list(APPEND cxx_headers ${arm_headers})
@@ -50,8 +50,8 @@ endfunction()
 
 # goldcrest_symbols_test(name): the program's ELF has no symbol that firmware must not have.
 function(goldcrest_symbols_test name)
-  add_test(NAME symbols_of_${name} COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/firmware_code.sh" symbols "${CMAKE_NM}"
-    $<TARGET_FILE:${name}>)
+  add_test(NAME symbols_of_${name} COMMAND sh "${CMAKE_SOURCE_DIR}/tests/boards/firmware_code.sh" symbols
+    "${CMAKE_NM}" $<TARGET_FILE:${name}>)
   set_tests_properties(symbols_of_${name} PROPERTIES LABELS fast)
 endfunction()
 
@@ -77,13 +77,15 @@ target_compile_options(console_test PRIVATE -std=c11)
 target_link_libraries(console_test PRIVATE goldcrest_board)
 goldcrest_warnings(console_test)
 set(eot "\\004")
-goldcrest_console_test(console_lines "one\\r\\ntwo!\\177\\n12345678\\n\\nlast${eot}"
-  "^${GOLDCREST_BOARD}\none\n\\[one\\]\n.*\\[two\\]\n1234567\n\\[too long\\]\n\n\\[\\]\n.*\\[last\\]\nthe clock ran\nstatus 7")
+string(CONCAT printed "^${GOLDCREST_BOARD}\none\n\\[one\\]\n.*\\[two\\]\n1234567\n\\[too long\\]\n\n\\[\\]\n"
+  ".*\\[last\\]\nthe clock ran\nstatus 7")
+goldcrest_console_test(console_lines "one\\r\\ntwo!\\177\\n12345678\\n\\nlast${eot}" "${printed}")
 goldcrest_console_test(console_fault "trap\\n" "fault: exception 00000003, .*, pc .*status 131")
+set(overflow "the stack has overflowed.*status")
 if(is_riscv)
-  goldcrest_console_test(console_overflow "deep\\n" "fault: exception 00000007, .* the stack has overflowed.*status 135")
+  goldcrest_console_test(console_overflow "deep\\n" "fault: exception 00000007, .* ${overflow} 135")
 else()
-  goldcrest_console_test(console_overflow "deep\\n" "fault: exception 00000003, .* the stack has overflowed.*status 131")
+  goldcrest_console_test(console_overflow "deep\\n" "fault: exception 00000003, .* ${overflow} 131")
 endif()
 
 goldcrest_board_program(contract_test board_main.cc contract_test.cc ../kernels/contract_attention.cc

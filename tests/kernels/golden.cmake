@@ -3,8 +3,8 @@
 set(golden "${CMAKE_CURRENT_BINARY_DIR}/golden")
 file(MAKE_DIRECTORY "${golden}")
 
-# goldcrest_golden_test(TEST LABEL REQUIRED SETUP COMMAND...): a step that needs the fixture REQUIRED, if that is not "",
-# and makes the fixture SETUP.
+# goldcrest_golden_test(TEST LABEL REQUIRED SETUP COMMAND...): a step that makes the fixture SETUP and needs the fixture
+# REQUIRED, if that is not "".
 function(goldcrest_golden_test test label required setup)
   add_test(NAME ${test} COMMAND ${ARGN})
   set_tests_properties(${test} PROPERTIES LABELS ${label} FIXTURES_SETUP "${setup}")
@@ -13,17 +13,17 @@ function(goldcrest_golden_test test label required setup)
   endif()
 endfunction()
 
-# goldcrest_golden_model(NAME CHECKPOINT REQUIRED LABEL OPTION...): converts CHECKPOINT to NAME.gcst, the fixture golden_NAME.
+# goldcrest_golden_model(NAME CHECKPOINT REQUIRED LABEL OPTION...): converts to NAME.gcst, the fixture golden_NAME.
 function(goldcrest_golden_model name checkpoint required label)
   goldcrest_golden_test(golden_model_${name} ${label} "${required}" golden_${name}
     goldcrest-convert --quiet "${checkpoint}" -o "${golden}/${name}.gcst" ${ARGN})
 endfunction()
 
-# goldcrest_golden_output(TEST LABEL MODEL DATA FILE PROGRAM [OPTION]): what PROGRAM prints of the fixture golden_MODEL with
-# the lines of DATA is FILE, the fixture TEST.
+# goldcrest_golden_output(TEST LABEL MODEL DATA FILE PROGRAM [OPTION]): the fixture TEST is FILE, which PROGRAM prints
+# for the fixture golden_MODEL and the lines of DATA.
 function(goldcrest_golden_output test label model data file program)
-  goldcrest_golden_test(${test} ${label} golden_${model} ${test} sh -c
-    "'$<TARGET_FILE:${program}>' ${ARGN} '${golden}/${model}.gcst' '${CMAKE_SOURCE_DIR}/tests/data/${data}/valid.tsv' > '${golden}/${file}'")
+  goldcrest_golden_test(${test} ${label} golden_${model} ${test} sh -c "\"$@\" > '${golden}/${file}'" sh
+    $<TARGET_FILE:${program}> ${ARGN} "${golden}/${model}.gcst" "${CMAKE_SOURCE_DIR}/tests/data/${data}/valid.tsv")
 endfunction()
 
 set(models "${CMAKE_SOURCE_DIR}/examples/models")
@@ -52,18 +52,20 @@ goldcrest_golden_output(golden_samples_g2p fast g2p g2p g2p.samples golden_inspe
 goldcrest_golden_output(golden_hash_g2p_all full g2p g2p g2p_all.hash golden_hash --all)
 
 # The hash of its searches under rules of every kind, for a board's test of rules.
-set(rules [=["repetition_penalty": 1.3, "no_repeat_ngram": 2, "renormalize": true, "early_stopping": "never", "force_end": false,
-  "length_penalty_kind": "wu", "max_extra_tokens": 2, "more_end_tokens": ["Z"], "token_biases": [["T", 0.5], ["AH0", -0.5]],]=])
-file(READ "${CMAKE_SOURCE_DIR}/examples/models/g2p/config.json" config)
+set(rules [=["repetition_penalty": 1.3, "no_repeat_ngram": 2, "renormalize": true, "early_stopping": "never",
+  "force_end": false, "length_penalty_kind": "wu", "max_extra_tokens": 2, "more_end_tokens": ["Z"],
+  "token_biases": [["T", 0.5], ["AH0", -0.5]],]=])
+file(READ "${models}/g2p/config.json" config)
 string(REGEX REPLACE "^{" "{${rules}" config "${config}")
 file(WRITE "${golden}/g2p_rules/config.json" "${config}")
-file(CREATE_LINK "${CMAKE_SOURCE_DIR}/examples/models/g2p/model.safetensors" "${golden}/g2p_rules/model.safetensors" SYMBOLIC)
+file(CREATE_LINK "${models}/g2p/model.safetensors" "${golden}/g2p_rules/model.safetensors" SYMBOLIC)
 goldcrest_golden_test(golden_model_g2p_rules fast "" "golden_model_g2p_rules;golden_g2p_rules"
   goldcrest-convert --quiet "${golden}/g2p_rules" -o "${golden}/g2p_rules.gcst")
 goldcrest_golden_output(golden_rules_g2p fast g2p_rules g2p g2p_rules.hash golden_inspection --searches)
 # Second products of every kind, for cross builds, and for firmware that refuses it.
-goldcrest_golden_test(golden_model_g2p_refined fast "" "golden_model_g2p_rules;golden_g2p_refined" goldcrest-convert --quiet
-  "${models}/g2p-small" -o "${golden}/g2p_refined.gcst" --accuracy near --matrices "projection=exact,*.attention=exact")
+goldcrest_golden_test(golden_model_g2p_refined fast "" "golden_model_g2p_rules;golden_g2p_refined" goldcrest-convert
+  --quiet "${models}/g2p-small" -o "${golden}/g2p_refined.gcst"
+  --accuracy near --matrices "projection=exact,*.attention=exact")
 goldcrest_golden_output(golden_hash_g2p_refined fast g2p_refined g2p g2p_refined.hash golden_hash)
 
 # goldcrest_golden_random(NAME KIND LABEL OPTION...): the model of a KIND of made-up checkpoint.
@@ -90,8 +92,8 @@ foreach(task speech speech_whisper speech_integers)
     golden_speech "${golden}/${task}.gcst" "${golden}/${task}.raw" "${golden}/${task}")
 endforeach()
 
-# Families of Hugging Face: t5 is a FLAN-T5, whose blocks have RMS norms, gates and biases by distance. nllb has a table of
-# languages without default ones. Firmware without rules forces the end.
+# Families of Hugging Face: t5 is a FLAN-T5, whose blocks have RMS norms, gates and biases by distance. nllb has a table
+# of languages without default ones. Firmware without rules forces the end.
 goldcrest_golden_random(t5 flan fast --force-end --max-positions 64)
 goldcrest_golden_random(nllb nllb fast --force-end)
 goldcrest_golden_output(golden_hash_t5 fast t5 g2p t5.hash golden_hash)

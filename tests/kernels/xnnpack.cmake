@@ -2,19 +2,17 @@
 # Compares the XNNPACK backend with the exact tables, in every build that includes it.
 goldcrest_test(xnnpack_linear_test SOURCES xnnpack_linear_test.cc LIBRARIES goldcrest::xnnpack)
 if(GOLDCREST_CONVERTER)
-  goldcrest_test(xnnpack_engine_test SOURCES xnnpack_engine_test.cc xnnpack_session.cc
-    LIBRARIES goldcrest_test_support goldcrest::xnnpack)
-  goldcrest_test(xnnpack_heap_test SOURCES xnnpack_heap_test.cc xnnpack_session.cc ../support/heap_calls.cc
-    LIBRARIES goldcrest_test_support goldcrest::xnnpack)
-  goldcrest_test(xnnpack_foreign_test SOURCES xnnpack_foreign_test.cc LIBRARIES goldcrest_test_support goldcrest::xnnpack)
+  set(with LIBRARIES goldcrest_test_support goldcrest::xnnpack)
+  goldcrest_test(xnnpack_engine_test SOURCES xnnpack_engine_test.cc xnnpack_session.cc ${with})
+  goldcrest_test(xnnpack_heap_test SOURCES xnnpack_heap_test.cc xnnpack_session.cc ../support/heap_calls.cc ${with})
+  goldcrest_test(xnnpack_foreign_test SOURCES xnnpack_foreign_test.cc ${with})
 endif()
 
 # A fetched XNNPACK has no installed version to find.
 if(NOT CMAKE_CROSSCOMPILING AND NOT GOLDCREST_XNNPACK_FETCH)
   get_target_property(libraries goldcrest_xnnpack_dependencies INTERFACE_LINK_LIBRARIES)
-  add_test(NAME xnnpack_interface COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/xnnpack_interface.sh" "${CMAKE_SOURCE_DIR}"
+  goldcrest_script_test(xnnpack_interface fast xnnpack_interface.sh "${CMAKE_SOURCE_DIR}"
     "${CMAKE_CURRENT_BINARY_DIR}/xnnpack_interface" "${CMAKE_BINARY_DIR}/engine/xnnpack_include" ${libraries})
-  set_tests_properties(xnnpack_interface PROPERTIES LABELS fast)
 endif()
 
 # Runs on the shipped models, this build's or those of GOLDCREST_GOLDEN_FOLDER. The full tests use all validation lines.
@@ -48,7 +46,8 @@ if(GOLDCREST_CONVERTER)
   set(model "${CMAKE_CURRENT_BINARY_DIR}/xnnpack_float32.gcst")
   add_test(NAME xnnpack_float32_model
     COMMAND goldcrest-convert --quiet "${CMAKE_SOURCE_DIR}/examples/models/g2p" --weights float32 -o "${model}")
-  add_test(NAME xnnpack_agreement_float32 COMMAND xnnpack_agreement "${model}" "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv")
+  add_test(NAME xnnpack_agreement_float32
+    COMMAND xnnpack_agreement "${model}" "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv")
   set_tests_properties(xnnpack_float32_model PROPERTIES LABELS fast FIXTURES_SETUP xnnpack_float32)
   set_tests_properties(xnnpack_agreement_float32 PROPERTIES LABELS fast FIXTURES_REQUIRED xnnpack_float32)
 endif()

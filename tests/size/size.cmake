@@ -8,7 +8,8 @@ set(size_programs "")
 foreach(program stack_depth flash_bytes)
   set(${program} "${CMAKE_CURRENT_BINARY_DIR}/${program}")
   add_custom_command(OUTPUT "${${program}}" DEPENDS "${size_folder}/${program}.cc" VERBATIM
-    COMMAND "${GOLDCREST_HOST_CXX}" -std=c++20 -O1 -Wall -Wextra -Wshadow -Wconversion "${size_folder}/${program}.cc" -o "${${program}}")
+    COMMAND "${GOLDCREST_HOST_CXX}" -std=c++20 -O1 -Wall -Wextra -Wshadow -Wconversion -o "${${program}}"
+      "${size_folder}/${program}.cc")
   list(APPEND size_programs "${${program}}")
 endforeach()
 add_custom_target(goldcrest_size_programs ALL DEPENDS ${size_programs})
@@ -39,7 +40,7 @@ function(goldcrest_bad_stack kind measured message)
   target_compile_definitions(bad_stack_${kind} PRIVATE GOLDCREST_BAD=${kind})
   goldcrest_warnings(bad_stack_${kind})
   add_test(NAME stack_finds_${kind} COMMAND bash -c
-    "printf '%s\\n' '${measured}' > measured_${kind}.txt; \"$0\" 4096 \"$1\" measured_${kind}.txt \"\${2%.*}.ci\"; echo status $?"
+    "echo '${measured}' > measured_${kind}.txt; \"$0\" 4096 \"$1\" measured_${kind}.txt \"\${2%.*}.ci\"; echo status $?"
     "${stack_depth}" "${size_folder}/bad_stack_rules.txt" $<TARGET_OBJECTS:bad_stack_${kind}>)
   set_tests_properties(stack_finds_${kind} PROPERTIES LABELS fast PASS_REGULAR_EXPRESSION "${message}.*status 1")
 endfunction()
@@ -108,9 +109,7 @@ set_tests_properties(flash_finds_growth PROPERTIES LABELS fast PASS_REGULAR_EXPR
 # The example firmware's ELF has no symbol of a heap, of streams or of exceptions either.
 foreach(program pronounce_firmware translate_firmware phrases_firmware transcribe_firmware superloop benchmark_firmware)
   if(TARGET ${program})
-    add_test(NAME symbols_of_${program} COMMAND sh "${CMAKE_SOURCE_DIR}/tests/boards/firmware_code.sh" symbols "${CMAKE_NM}"
-      $<TARGET_FILE:${program}>)
-    set_tests_properties(symbols_of_${program} PROPERTIES LABELS fast)
+    goldcrest_symbols_test(${program})
   endif()
 endforeach()
 

@@ -16,8 +16,8 @@ foreach(part IN LISTS goldcrest_xnnpack_parts)
   endif()
 endforeach()
 if(goldcrest_xnnpack_missing)
-  string(CONCAT goldcrest_NOT_FOUND_MESSAGE "goldcrest::xnnpack: not found:${goldcrest_xnnpack_missing}. "
-    "Install libxnnpack-dev of Debian 13 or later, or name the folder of the libraries with -DCMAKE_LIBRARY_PATH=FOLDER")
+  string(CONCAT goldcrest_NOT_FOUND_MESSAGE "goldcrest::xnnpack: not found:${goldcrest_xnnpack_missing}. Install "
+    "libxnnpack-dev of Debian 13 or later, or name the folder of the libraries with -DCMAKE_LIBRARY_PATH=FOLDER")
   return()
 endif()
 
@@ -29,6 +29,5 @@ if(NOT TARGET goldcrest::xnnpack)
   set_target_properties(goldcrest::xnnpack PROPERTIES
     IMPORTED_LOCATION
       "${goldcrest_xnnpack_folder}/${CMAKE_STATIC_LIBRARY_PREFIX}goldcrest_xnnpack${CMAKE_STATIC_LIBRARY_SUFFIX}"
-    IMPORTED_LINK_INTERFACE_LANGUAGES C
-    INTERFACE_LINK_LIBRARIES "goldcrest::goldcrest;${goldcrest_xnnpack_libraries}")
+    IMPORTED_LINK_INTERFACE_LANGUAGES C INTERFACE_LINK_LIBRARIES "goldcrest::goldcrest;${goldcrest_xnnpack_libraries}")
 endif()

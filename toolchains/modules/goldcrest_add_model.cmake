@@ -6,8 +6,8 @@
 set_property(GLOBAL PROPERTY goldcrest_VERSION "${goldcrest_VERSION}")
 
 # Finds the converter for this machine, and the dependencies that keep it up to date. In order of preference:
-# -DGOLDCREST_CONVERT_EXECUTABLE=FILE; this build's own; one of this version that is built or in PATH; one that a separate
-# build for this machine makes from the same sources, for which -DGOLDCREST_HOST_BUILD_FOLDER=FOLDER asks.
+# -DGOLDCREST_CONVERT_EXECUTABLE=FILE; this build's own; one of this version that is built or in PATH; one that a
+# separate build for this machine makes of the same sources, for which -DGOLDCREST_HOST_BUILD_FOLDER=FOLDER asks.
 function(goldcrest_find_converter program_variable dependencies_variable)
   set(has_own FALSE)
   if(TARGET goldcrest-convert AND NOT CMAKE_CROSSCOMPILING)
@@ -99,13 +99,14 @@ function(goldcrest_input_files input files_variable)
   if(IS_DIRECTORY "${input}")
     file(GLOB files CONFIGURE_DEPENDS LIST_DIRECTORIES false "${input}/*")
   elseif(NOT EXISTS "${input}")
-    message(FATAL_ERROR "goldcrest_add_model: FILE is ${input}, which does not exist; expected a checkpoint or a .gcst file")
+    message(FATAL_ERROR "goldcrest_add_model: FILE is ${input}, which does not exist; expected a checkpoint or a .gcst")
   elseif(input MATCHES "[.]gcst$")
     set(files "${input}")
   else()
     get_filename_component(folder "${input}" DIRECTORY)
-    file(GLOB files CONFIGURE_DEPENDS "${folder}/*.json" "${folder}/*.yml" "${folder}/*.yaml" "${folder}/*.spm" "${folder}/*.model"
-      "${folder}/*.txt")
+    set(names "*.json" "*.yml" "*.yaml" "*.spm" "*.model" "*.txt")
+    list(TRANSFORM names PREPEND "${folder}/")
+    file(GLOB files CONFIGURE_DEPENDS ${names})
     list(APPEND files "${input}")
   endif()
   set(${files_variable} "${files}" PARENT_SCOPE)
@@ -125,23 +126,23 @@ function(goldcrest_limit_options options_variable)
   set(${options_variable} "${options}" PARENT_SCOPE)
 endfunction()
 
-# goldcrest_add_model(TARGET target FILE checkpoint-or-gcst [NAME name] [LIMITS max-source=25 max-target=33 beam-size=4 ...]
+# goldcrest_add_model(TARGET target FILE checkpoint-or-gcst [NAME name] [LIMITS max-source=25 max-target=33 ...]
 #   [CPU cpu] [SECTION section] [BUDGET arena=48K,file=2M] [LEXICON lines.txt] [ARRAY])
 #
 # Gives `target`, of the same folder, the model's bytes and `#include "model_NAME.h"` (goldcrest-convert --emit-c). NAME
-# defaults to the file's name. LIMITS are the converter's options: also max-source-bytes, batch, n-best, encoder-rows,
-# inspection, alignment-layers, max-candidates. LEXICON is the converter's --lexicon, for a checkpoint. CPU defaults to that of -mcpu in CMAKE_C_FLAGS. ARRAY: a C array, for
-# projects that do not enable ASM or whose assembler lacks .incbin. The conversion's report is stored next to the
-# header, as model_NAME.txt.
+# defaults to the file's name. LIMITS are the converter's options: also beam-size, max-source-bytes, batch, n-best,
+# encoder-rows, inspection, alignment-layers, max-candidates. LEXICON is the converter's --lexicon, for a checkpoint.
+# CPU defaults to that of -mcpu in CMAKE_C_FLAGS. ARRAY: a C array, for projects that do not enable ASM or whose
+# assembler lacks .incbin. The conversion's report is stored next to the header, as model_NAME.txt.
 function(goldcrest_add_model)
   cmake_parse_arguments(arg "ARRAY" "TARGET;FILE;NAME;CPU;SECTION;BUDGET;LEXICON" "LIMITS" ${ARGN})
   if(NOT TARGET "${arg_TARGET}" OR NOT arg_FILE OR arg_UNPARSED_ARGUMENTS OR arg_KEYWORDS_MISSING_VALUES)
-    message(FATAL_ERROR "goldcrest_add_model: expected TARGET with a target, FILE with a checkpoint or a .gcst file, and no "
-      "other word than its options; found '${ARGN}'")
+    message(FATAL_ERROR "goldcrest_add_model: expected TARGET with a target, FILE with a checkpoint or a .gcst file, "
+      "and no other word than its options; found '${ARGN}'")
   endif()
   if(NOT arg_ARRAY AND NOT CMAKE_ASM_COMPILE_OBJECT)
-    message(FATAL_ERROR "goldcrest_add_model: the language ASM is not enabled here; add it to project(... LANGUAGES ...), or "
-      "give ARRAY for a C array")
+    message(FATAL_ERROR "goldcrest_add_model: the language ASM is not enabled here; add it to "
+      "project(... LANGUAGES ...), or give ARRAY for a C array")
   endif()
   get_filename_component(input "${arg_FILE}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
   if(NOT arg_NAME)

@@ -32,12 +32,11 @@ if(GOLDCREST_PROGRAMS)
 endif()
 
 set(library_name "${CMAKE_STATIC_LIBRARY_PREFIX}goldcrest${CMAKE_STATIC_LIBRARY_SUFFIX}")
-configure_package_config_file(toolchains/modules/goldcrest-config.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/goldcrest-config.cmake"
+set(config "${CMAKE_CURRENT_BINARY_DIR}/goldcrest-config")
+configure_package_config_file(toolchains/modules/goldcrest-config.cmake.in "${config}.cmake"
   INSTALL_DESTINATION "${package_folder}" PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_BINDIR)
-write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/goldcrest-config-version.cmake"
-  COMPATIBILITY SameMinorVersion)
-install(FILES "${CMAKE_CURRENT_BINARY_DIR}/goldcrest-config.cmake"
-  "${CMAKE_CURRENT_BINARY_DIR}/goldcrest-config-version.cmake" toolchains/modules/goldcrest_add_model.cmake
+write_basic_package_version_file("${config}-version.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${config}.cmake" "${config}-version.cmake" toolchains/modules/goldcrest_add_model.cmake
   DESTINATION "${package_folder}" COMPONENT dev)
 
 file(RELATIVE_PATH goldcrest_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")

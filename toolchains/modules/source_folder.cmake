@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# The target goldcrest_source_folder writes ${PROJECT_BINARY_DIR}/goldcrest_sources: the engine for builds without CMake.
+# The target goldcrest_source_folder writes goldcrest_sources in the build folder: the engine for builds without CMake.
 # As a script (cmake -P) with SOURCE and OUTPUT it does the writing.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   add_custom_target(goldcrest_source_folder
-    COMMAND ${CMAKE_COMMAND} "-DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}" "-DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/goldcrest_sources"
-      -P "${CMAKE_CURRENT_LIST_FILE}"
-    VERBATIM)
+    COMMAND ${CMAKE_COMMAND} "-DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}"
+      "-DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/goldcrest_sources" -P "${CMAKE_CURRENT_LIST_FILE}" VERBATIM)
   return()
 endif()
 

@@ -18,22 +18,22 @@ endif()
 # Handles an XNNPACK that is missing or unsuitable: an error if the user asked for it.
 function(goldcrest_no_xnnpack reason)
   if(NOT GOLDCREST_XNNPACK STREQUAL "AUTO")
-    message(FATAL_ERROR "GOLDCREST_XNNPACK=ON: ${reason}. Install libxnnpack-dev of Debian 13 or later, or name a folder that "
-      "has it with -DGOLDCREST_XNNPACK_ROOT=FOLDER (toolchains/sysroot.sh makes one), or build it with "
+    message(FATAL_ERROR "GOLDCREST_XNNPACK=ON: ${reason}. Install libxnnpack-dev of Debian 13 or later, or name a "
+      "folder that has it with -DGOLDCREST_XNNPACK_ROOT=FOLDER (toolchains/sysroot.sh makes one), or build it with "
       "-DGOLDCREST_XNNPACK_FETCH=ON")
   endif()
   message(STATUS "XNNPACK backend: off, ${reason}")
 endfunction()
 
 if(GOLDCREST_XNNPACK_FETCH)
-  # The commit that Debian 13 packages. XNNPACK's own build fetches what it needs at the commits that it pins, and asks for
-  # Python. Offline: -DFETCHCONTENT_SOURCE_DIR_XNNPACK=FOLDER, CPUINFO_SOURCE_DIR, PTHREADPOOL_SOURCE_DIR and
+  # The commit that Debian 13 packages. XNNPACK's own build fetches what it needs at the commits that it pins, and asks
+  # for Python. Offline: -DFETCHCONTENT_SOURCE_DIR_XNNPACK=FOLDER, CPUINFO_SOURCE_DIR, PTHREADPOOL_SOURCE_DIR and
   # FXDIV_SOURCE_DIR name local copies.
   include(FetchContent)
   foreach(part TESTS BENCHMARKS ALL_MICROKERNELS)
     set(XNNPACK_BUILD_${part} OFF CACHE BOOL "" FORCE)
   endforeach()
-  set(XNNPACK_ENABLE_KLEIDIAI OFF CACHE BOOL "" FORCE)  # it has kernels for 4-bit weights and for SME, which are not used here
+  set(XNNPACK_ENABLE_KLEIDIAI OFF CACHE BOOL "" FORCE)  # it has kernels for 4-bit weights and for SME, unused here
   set(XNNPACK_LIBRARY_TYPE static CACHE STRING "" FORCE)
   FetchContent_Declare(XNNPACK
     GIT_REPOSITORY https://github.com/google/XNNPACK.git
@@ -82,12 +82,12 @@ foreach(header xnnpack.h pthreadpool.h)
   file(CREATE_LINK "${xnnpack_include}/${header}" "${include_folder}/${header}" SYMBOLIC)
 endforeach()
 if(GOLDCREST_XNNPACK STREQUAL "AUTO")
-  # A version with another interface than the adapter knows is left out; where it was asked for, the build shows the errors.
+  # A version with another interface than the adapter knows is left out. If it was asked for, the build shows errors.
   set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+  set(engine "${CMAKE_CURRENT_SOURCE_DIR}")
   try_compile(GOLDCREST_XNNPACK_FITS "${CMAKE_CURRENT_BINARY_DIR}/xnnpack_fits"
-    SOURCES "${CMAKE_CURRENT_SOURCE_DIR}/backends/xnnpack/adapter.cc"
-    CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${include_folder};${CMAKE_CURRENT_SOURCE_DIR};${CMAKE_CURRENT_SOURCE_DIR}/include"
-    CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON)
+    SOURCES "${engine}/backends/xnnpack/adapter.cc" CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON
+    CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${include_folder};${engine};${engine}/include")
   unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
   if(NOT GOLDCREST_XNNPACK_FITS)
     goldcrest_no_xnnpack("the interface in ${xnnpack_include}/xnnpack.h is not one of those that its adapter knows")
@@ -101,8 +101,8 @@ if(GOLDCREST_XNNPACK_ROOT)
   # The libraries need their own C library, so programs start with its loader and search there first.
   get_filename_component(library_folder "${xnnpack_library}" DIRECTORY)
   file(GLOB loader "${library_folder}/ld-linux*.so.*")
-  target_link_options(goldcrest_xnnpack_dependencies INTERFACE "-Wl,--dynamic-linker=${loader}" -Wl,--allow-shlib-undefined
-    -Wl,--disable-new-dtags "-Wl,-rpath,${library_folder}")
+  target_link_options(goldcrest_xnnpack_dependencies INTERFACE "-Wl,--dynamic-linker=${loader}"
+    -Wl,--allow-shlib-undefined -Wl,--disable-new-dtags "-Wl,-rpath,${library_folder}")
   if(CMAKE_CROSSCOMPILING)
     # Programs run under the folder's emulator, which has no C++ library.
     file(GLOB emulator "${GOLDCREST_XNNPACK_ROOT}/usr/bin/qemu-*")

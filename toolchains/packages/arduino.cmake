@@ -66,7 +66,8 @@ if(URL)
   set(repository "  \"repository\": {\"type\": \"git\", \"url\": \"${URL}\"},\n")
 endif()
 file(WRITE "${folder}/library.json" "{
-  \"$schema\": \"https://raw.githubusercontent.com/platformio/platformio-core/develop/platformio/assets/schema/library.json\",
+  \"$schema\":
+    \"https://raw.githubusercontent.com/platformio/platformio-core/develop/platformio/assets/schema/library.json\",
   \"name\": \"goldcrest\",
   \"version\": \"${VERSION}\",
   \"description\": \"${DESCRIPTION}\",
@@ -78,6 +79,7 @@ ${repository}  \"authors\": [{\"name\": \"${maintainer}\", \"maintainer\": true}
   \"headers\": \"Goldcrest.h\",
   \"build\": {\"flags\": [\"-O2\", \"-fno-math-errno\", \"-fno-exceptions\"]},
   \"examples\": [{\"name\": \"${name}\", \"base\": \"examples/${name}\",
-    \"files\": [\"platformio.ini\", \"src/main.cpp\", \"src/native.c\", \"src/pronounce.c\", \"src/pronounce.h\", \"src/model_g2p_small.c\", \"src/model_g2p_small.h\"]}]
+    \"files\": [\"platformio.ini\", \"src/main.cpp\", \"src/native.c\", \"src/pronounce.c\", \"src/pronounce.h\",
+      \"src/model_g2p_small.c\", \"src/model_g2p_small.h\"]}]
 }
 ")

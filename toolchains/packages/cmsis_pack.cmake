@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# CMSIS-Pack: a folder and its description, which a zip program makes a .pack (packages.cmake). Each option is a component
-# that defines its macro for all files of a project.
+# CMSIS-Pack: a folder and its description, which a zip program makes a .pack (packages.cmake). Each option is a
+# component that defines its macro for all files of a project.
 set(folder "${OUTPUT}/cmsis-pack/goldcrest")
 set(example "${folder}/examples/pronounce")
 goldcrest_copy_engine("${folder}")
@@ -18,7 +18,8 @@ foreach(option IN LISTS GOLDCREST_ENGINE_OPTIONS)
     string(APPEND conditions "      <require ${same_class} Csub=\"${other}\"/>\n")
   endforeach()
   string(APPEND conditions "    </condition>\n")
-  string(APPEND components "    <component ${same_class} Csub=\"${option}\" Cversion=\"${VERSION}\" condition=\"${option}\">
+  set(id "Csub=\"${option}\" Cversion=\"${VERSION}\"")
+  string(APPEND components "    <component ${same_class} ${id} condition=\"${option}\">
       <description>${${option}_HELP}</description>
       <Pre_Include_Global_h>#define ${option}</Pre_Include_Global_h>
       <files>
@@ -27,10 +28,16 @@ foreach(option IN LISTS GOLDCREST_ENGINE_OPTIONS)
     </component>\n")
 endforeach()
 goldcrest_lines(files "        <file category=\"sourceCpp\" name=\"" "\"/>\n" ${base_sources})
+set(end "\" attr=\"template\" select=\"Pronounces words\"/>\n")
+goldcrest_lines(sources "        <file category=\"sourceC\" name=\"examples/pronounce/" "${end}"
+  main.c pronounce.c model_g2p_small.c)
+goldcrest_lines(headers "        <file category=\"header\" name=\"examples/pronounce/" "${end}"
+  pronounce.h model_g2p_small.h)
 string(REGEX REPLACE "/*$" "/" url "${URL}")
 file(WRITE "${folder}/Goldcrest.goldcrest.pdsc" "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
 <!-- SPDX-License-Identifier: ${license} -->
-<package schemaVersion=\"1.7.40\" xmlns:xs=\"http://www.w3.org/2001/XMLSchema-instance\" xs:noNamespaceSchemaLocation=\"PACK.xsd\">
+<package schemaVersion=\"1.7.40\" xmlns:xs=\"http://www.w3.org/2001/XMLSchema-instance\"
+  xs:noNamespaceSchemaLocation=\"PACK.xsd\">
   <vendor>Goldcrest</vendor>
   <name>goldcrest</name>
   <description>${DESCRIPTION}</description>
@@ -61,12 +68,7 @@ ${conditions}  </conditions>
         <file category=\"include\" name=\"include/\"/>
         <file category=\"header\" name=\"include/goldcrest/goldcrest.h\"/>
         <file category=\"include\" name=\"source/\"/>
-${files}        <file category=\"sourceC\" name=\"examples/pronounce/main.c\" attr=\"template\" select=\"Pronounces words\"/>
-        <file category=\"sourceC\" name=\"examples/pronounce/pronounce.c\" attr=\"template\" select=\"Pronounces words\"/>
-        <file category=\"sourceC\" name=\"examples/pronounce/model_g2p_small.c\" attr=\"template\" select=\"Pronounces words\"/>
-        <file category=\"header\" name=\"examples/pronounce/pronounce.h\" attr=\"template\" select=\"Pronounces words\"/>
-        <file category=\"header\" name=\"examples/pronounce/model_g2p_small.h\" attr=\"template\" select=\"Pronounces words\"/>
-      </files>
+${files}${sources}${headers}      </files>
     </component>
 ${components}  </components>
 </package>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# `cpack -G DEB` makes two Debian packages: libgoldcrest-dev (the component dev) and goldcrest-tools (tools). Files that only
-# these have are in components of their own, which `cmake --install` leaves out.
+# `cpack -G DEB` makes two Debian packages: libgoldcrest-dev (the component dev) and goldcrest-tools (tools). Files that
+# only these have are in components of their own, which `cmake --install` leaves out.
 if(NOT PROJECT_IS_TOP_LEVEL OR NOT GOLDCREST_CONVERTER OR NOT GOLDCREST_PROGRAMS OR CMAKE_CROSSCOMPILING)
   return()
 endif()
@@ -61,8 +61,8 @@ foreach(component dev tools)
   string(TOUPPER ${component}_debian upper_debian)
   set(CPACK_COMPONENT_${upper}_GROUP ${component})
   set(CPACK_COMPONENT_${upper_debian}_GROUP ${component})
-  install(FILES "${debian}/copyright" "${debian}/changelog.gz" DESTINATION "share/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME}"
-    COMPONENT ${component}_debian EXCLUDE_FROM_ALL)
+  install(FILES "${debian}/copyright" "${debian}/changelog.gz" COMPONENT ${component}_debian EXCLUDE_FROM_ALL
+    DESTINATION "share/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME}")
 endforeach()
 
 # Debian compresses manual pages, and has a folder of its own for completions of zsh.

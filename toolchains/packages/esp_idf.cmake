@@ -43,7 +43,8 @@ project(pronounce)
 ]])
 file(WRITE "${example}/main/CMakeLists.txt" [[
 # SPDX-License-Identifier: Apache-2.0
-idf_component_register(SRCS main.c pronounce.c model_g2p_small.c INCLUDE_DIRS . PRIV_REQUIRES goldcrest esp_partition freertos)
+idf_component_register(SRCS main.c pronounce.c model_g2p_small.c INCLUDE_DIRS .
+  PRIV_REQUIRES goldcrest esp_partition freertos)
 # `idf.py flash` writes the model to its partition.
 if(NOT CONFIG_EXAMPLE_MODEL_IN_RODATA AND NOT CONFIG_IDF_TARGET_LINUX)
   esptool_py_flash_to_partition(flash model "${CMAKE_CURRENT_LIST_DIR}/g2p_small.gcst")
@@ -75,4 +76,5 @@ phy_init, data, phy, , 0x1000
 factory, app, factory, , 1M
 model, data, 0x40, , 256K
 ")
-file(WRITE "${example}/sdkconfig.defaults" "CONFIG_PARTITION_TABLE_CUSTOM=y\nCONFIG_PARTITION_TABLE_CUSTOM_FILENAME=\"partitions.csv\"\n")
+file(WRITE "${example}/sdkconfig.defaults"
+  "CONFIG_PARTITION_TABLE_CUSTOM=y\nCONFIG_PARTITION_TABLE_CUSTOM_FILENAME=\"partitions.csv\"\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# npm: the module for web pages and node with its JavaScript and types (packages.cmake). `npm pack` in the folder packs it.
+# npm: the module for web pages and node with its JavaScript and types (packages.cmake), which `npm pack` packs there.
 set(folder "${OUTPUT}/npm/goldcrest")
 set(files goldcrest.d.mts goldcrest.mjs goldcrest.wasm worker.mjs)
 list(TRANSFORM files PREPEND "${WEB}/" OUTPUT_VARIABLE paths)

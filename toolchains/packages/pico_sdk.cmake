@@ -10,7 +10,8 @@ file(WRITE "${folder}/CMakeLists.txt" "# SPDX-License-Identifier: ${license}
 ${cmake_options}${cmake_sources}" [[
 
 add_library(goldcrest STATIC ${goldcrest_sources})
-target_include_directories(goldcrest PUBLIC "${CMAKE_CURRENT_LIST_DIR}/include" PRIVATE "${CMAKE_CURRENT_LIST_DIR}/source")
+target_include_directories(goldcrest PUBLIC "${CMAKE_CURRENT_LIST_DIR}/include"
+  PRIVATE "${CMAKE_CURRENT_LIST_DIR}/source")
 target_compile_features(goldcrest PRIVATE cxx_std_17)
 target_compile_definitions(goldcrest PRIVATE ${goldcrest_definitions})
 target_compile_options(goldcrest PRIVATE -O2 -fno-math-errno -fno-exceptions -fno-rtti -fno-threadsafe-statics
