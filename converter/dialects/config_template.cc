@@ -256,8 +256,8 @@ class ConfigTemplate {
     const bool one_for_each = positions_.size() == 2 && source.size() == 1 && target.size() == 1 && source != target;
     if (positions_.size() != 1 && !one_for_each) {
       ask("position_encoding",
-          R"("sinusoidal_interleaved" (sin, cos, sin ...: the paper, PyTorch's tutorials), "sinusoidal_concatenated" (all )"
-          R"(sines, then all cosines), or "learned" with the table's name as tensors.positions)" +
+          R"("sinusoidal_interleaved" (sin, cos, sin ...: the paper, PyTorch's tutorials), "sinusoidal_concatenated" )"
+          R"((all sines, then all cosines), or "learned" with the table's name as tensors.positions)" +
               position_choices());
       ask("max_positions", "an integer: the most positions that a text may have");
       return;

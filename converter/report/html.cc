@@ -178,21 +178,21 @@ const char* const kPageStyle = R"css(
 --b0:#2f6fb3;--b1:#5c93cc;--b2:#8ab4de;--f0:#59636e;--f1:#7d8792;--f2:#a3abb4;--worst:#b3261e;--good:#1a6b34}
 @media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#a9b4bf;--back:#0d1117;--panel:#161b22;--line:#3a424c;
 --b0:#4a90d9;--b1:#6da6e2;--b2:#94bfec;--f0:#7d8792;--f1:#98a2ad;--f2:#b6bec7;--worst:#ff8a80;--good:#63d489}}
-*{box-sizing:border-box}
-body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem;color:var(--ink);background:var(--back);
-overflow-wrap:anywhere}
-h1{font-size:1.5rem;margin:.3rem 0}h2{font-size:1.15rem;margin:2rem 0 .5rem;border-bottom:1px solid var(--line);break-after:avoid}
+*{box-sizing:border-box}h1{font-size:1.5rem;margin:.3rem 0}
+body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem;color:var(--ink);
+background:var(--back);overflow-wrap:anywhere}
+h2{font-size:1.15rem;margin:2rem 0 .5rem;border-bottom:1px solid var(--line);break-after:avoid}
 p{margin:.4rem 0}.s{color:var(--soft);font-size:.87rem}.bad{color:var(--worst)}.good{color:var(--good)}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(11rem,1fr));gap:.7rem}
-.tiles div{background:var(--panel);padding:.6rem .8rem;border-radius:.4rem;break-inside:avoid}.tiles b{display:block;font-size:1.25rem}
+.tiles div{background:var(--panel);padding:.6rem .8rem;border-radius:.4rem;break-inside:avoid}
 .row{display:grid;grid-template-columns:minmax(0,16rem) 6.5rem 5.5rem minmax(0,1fr);gap:0 .8rem;align-items:center}
 .row .n,td.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
-svg{display:block;width:100%}.bar{height:.8rem}.strip svg{height:26px}
+svg{display:block;width:100%}.bar{height:.8rem}.strip svg{height:26px}.tiles b{display:block;font-size:1.25rem}
 .b0{fill:var(--b0)}.b1{fill:var(--b1)}.b2{fill:var(--b2)}.f0{fill:var(--f0)}.f1{fill:var(--f1)}.f2{fill:var(--f2)}
-rect.worst{fill:var(--worst)}
+rect.worst{fill:var(--worst)}.sliders output{text-align:right}
 .many{display:flex;flex-wrap:wrap;gap:1rem}figure{margin:0;width:142px}figcaption{font-size:.8rem;color:var(--soft)}
 .axis{fill:none;stroke:var(--soft)}polyline{fill:none;stroke:var(--b0);stroke-width:2}
-.sliders label{display:grid;grid-template-columns:minmax(0,12rem) minmax(0,1fr) 4rem;gap:.8rem}.sliders output{text-align:right}
+.sliders label{display:grid;grid-template-columns:minmax(0,12rem) minmax(0,1fr) 4rem;gap:.8rem}
 .sample{border-left:3px solid var(--line);padding-left:.8rem;margin:.8rem 0}
 .sample dl{display:grid;grid-template-columns:5.5rem minmax(0,1fr);gap:0 .6rem;margin:0}.sample dt{color:var(--soft)}
 .sample dd{margin:0}
@@ -200,7 +200,7 @@ table{border-collapse:collapse}td,th{padding:.1rem .8rem .1rem 0;text-align:left
 pre{white-space:pre-wrap;background:var(--panel);padding:.6rem .8rem;font-size:.85rem}
 @media(max-width:38rem){.row{grid-template-columns:minmax(0,1fr) auto auto}.row svg{grid-column:1/-1}
 .sample dl{grid-template-columns:4.6rem minmax(0,1fr)}td,th{padding-right:.4rem}}
-@media print{html,body{font-size:11px}body{max-width:none}.sliders,script{display:none}.sample,.strip,figure{break-inside:avoid}
-*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
+@media print{html,body{font-size:11px}body{max-width:none}.sliders,script{display:none}
+.sample,.strip,figure{break-inside:avoid}*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 )css";
 }  // namespace goldcrest::converter

@@ -275,7 +275,8 @@ TEST_F(ConvertShape, AllThatIsMissingIsNamedAtOnce) {
           "\"source_vocab_size\" is missing; expected an integer\n  \"target_vocab_size\" is missing; expected an "
           "integer\n");
   const std::string marian = folder.write("marian.json", R"({"model_type": "marian", "vocab_size": 9, "d_model": 16,
-      "encoder_layers": 1, "encoder_attention_heads": 1, "encoder_ffn_dim": 16, "decoder_layers": 1, "eos_token_id": 0})");
+      "encoder_layers": 1, "encoder_attention_heads": 1, "encoder_ffn_dim": 16, "decoder_layers": 1,
+      "eos_token_id": 0})");
   EXPECT_EQ(run(convert_program(), {"-q", "--shape", marian}).err,
       "goldcrest-convert: " + marian +
           ": 4 settings are not set:\n  \"decoder_attention_heads\" is missing; expected an integer\n  "

@@ -82,9 +82,9 @@ inline void sum_panel(const Lanes& types, const int8_t* x, const int8_t* w, size
                  "vse32.v v16, (%[sums2])\n"
                  "vse32.v v20, (%[sums3])\n"
                  : [x0] "+&r"(x), [x1] "+&r"(x1), [x2] "+&r"(x2), [x3] "+&r"(x3), [w] "+&r"(w)
-                 : [end] "r"(end), [sums] "r"(sums), [sums1] "r"(sums + kGroupOutputs), [sums2] "r"(sums + 2 * kGroupOutputs),
-                   [sums3] "r"(sums + 3 * kGroupOutputs), [lanes] "r"(lanes), [words] "r"(types.words),
-                   [halves] "r"(types.halves)
+                 : [end] "r"(end), [sums] "r"(sums), [sums1] "r"(sums + kGroupOutputs),
+                   [sums2] "r"(sums + 2 * kGroupOutputs), [sums3] "r"(sums + 3 * kGroupOutputs), [lanes] "r"(lanes),
+                   [words] "r"(types.words), [halves] "r"(types.halves)
                  : GOLDCREST_RVV_CLOBBERS);
   }
 }

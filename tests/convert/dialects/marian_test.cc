@@ -76,9 +76,9 @@ TEST(Marian, ReadsGenerationSettings) {
 
   checkpoint.folder.write("generation_config.json",
       R"({"num_beams": 6, "max_length": 9, "min_length": 3, "length_penalty": 0.5,
-                              "forced_bos_token_id": 7, "bad_words_ids": [[5999], [3], [0], [1, 2]], "suppress_tokens": [4],
-                              "eos_token_id": 0, "pad_token_id": 5999, "decoder_start_token_id": 5999,
-                              "forced_eos_token_id": 0, "encoder_repetition_penalty": 1.5, "early_stopping": false})");
+          "forced_bos_token_id": 7, "bad_words_ids": [[5999], [3], [0], [1, 2]], "suppress_tokens": [4],
+          "eos_token_id": 0, "pad_token_id": 5999, "decoder_start_token_id": 5999, "forced_eos_token_id": 0,
+          "encoder_repetition_penalty": 1.5, "early_stopping": false})");
   const ModelSpec spec = checkpoint.load();
   EXPECT_EQ(spec.generation.beam_size, 6u);
   EXPECT_EQ(spec.generation.max_target_tokens, 8u);

@@ -148,7 +148,8 @@ TEST(MarianRules, NeutralAndHarmlessSettingsAreNot) {
       "encoder_no_repeat_ngram_size": 0, "encoder_repetition_penalty": 1.0, "guidance_scale": 1, "penalty_alpha": 0,
       "begin_suppress_tokens": [], "temperature": 0.7, "top_k": 40, "top_p": 0.9, "typical_p": 0.5, "use_cache": false,
       "num_return_sequences": 3, "output_scores": true, "return_dict_in_generate": true, "bos_token_id": 0,
-      "remove_invalid_values": true, "transformers_version": "5.23.0", "_from_model_config": true, "cache_config": {}})");
+      "remove_invalid_values": true, "transformers_version": "5.23.0", "_from_model_config": true,
+      "cache_config": {}})");
   EXPECT_TRUE(load_with(neutral).warnings.empty());
   EXPECT_EQ(load_with(neutral).generation.rules, RulesSpec{});
 }

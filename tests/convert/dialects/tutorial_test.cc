@@ -300,11 +300,13 @@ constexpr const char* kAnnotatedConfig = R"({
  "source_vocab_size": 9,
  "target_vocab_size": 7,
  "source_vocabulary": null,
- "source_vocabulary?": "the texts in the order of their ids, or a file next to config.json (.json, .spm, .model, or one text a line); remove it and the unit to use token ids only",
+ "source_vocabulary?": "the texts in the order of their ids, or a file next to config.json (.json, .spm, .model, or )"
+                                         R"(one text a line); remove it and the unit to use token ids only",
  "source_unit": null,
  "source_unit?": "\"word\", \"character\", \"subword\" or \"sentencepiece\"",
  "target_vocabulary": null,
- "target_vocabulary?": "the texts in the order of their ids, or a file next to config.json (.json, .spm, .model, or one text a line); remove it and the unit to use token ids only",
+ "target_vocabulary?": "the texts in the order of their ids, or a file next to config.json (.json, .spm, .model, or )"
+                                         R"(one text a line); remove it and the unit to use token ids only",
  "target_unit": null,
  "target_unit?": "\"word\", \"character\", \"subword\" or \"sentencepiece\"",
  "bos_token": null,

@@ -407,7 +407,8 @@ TEST_F(SniffFolder, AnUnpackedPackageOfArgosTranslate) {
 TEST_F(SniffFolder, ListsWhatItHasInPlaceOfACheckpoint) {
   const std::string config = (folder / "config.json").string();
   const std::string expected =
-      ": is missing; the folder holds no weights either: expected config.json (of a PyTorch nn.Transformer: converter/dialects/NN_TRANSFORMER.md), and "s +
+      ": is missing; the folder holds no weights either: expected config.json (of a PyTorch nn.Transformer: "
+      "converter/dialects/NN_TRANSFORMER.md), and "s +
       kLookedFor;
   EXPECT_EQ(sniff(folder.path()).text(), config + expected + "; it is empty");
   folder.write("source.spm", "x");
