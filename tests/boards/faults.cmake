@@ -9,6 +9,5 @@ target_link_options(fault_test PRIVATE -Wl,--wrap=SysTick_Handler)
 target_compile_definitions(fault_test PRIVATE GOLDCREST_FLIPS=50)
 goldcrest_add_model(TARGET fault_test FILE "${CMAKE_SOURCE_DIR}/examples/models/g2p-small" NAME g2p SECTION .model
   LIMITS max-source=25 max-source-bytes=24 max-target=33 beam-size=4 encoder-rows=2)
-add_test(NAME fault_test COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/faults.sh" "${CMAKE_CURRENT_BINARY_DIR}/faults.txt"
-  ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:fault_test>)
-set_tests_properties(fault_test PROPERTIES LABELS full TIMEOUT 1800)
+goldcrest_script_test(fault_test full faults.sh "${CMAKE_CURRENT_BINARY_DIR}/faults.txt"
+  ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:fault_test> PROPERTIES TIMEOUT 1800)

@@ -30,9 +30,8 @@ if(GOLDCREST_SHORTLIST AND TARGET phrases_firmware AND EXISTS "${GOLDCREST_GOLDE
     goldcrest_add_model(TARGET lexicon_test FILE "${GOLDCREST_GOLDEN_FOLDER}/${shape}.gcst" NAME ${shape} SECTION .model
       LIMITS max-source=16 max-target=16 beam-size=1 encoder-rows=4)
   endforeach()
-  add_test(NAME lexicon_test COMMAND ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:lexicon_test> -icount shift=0)
+  goldcrest_counted_test(lexicon_test feature PROPERTIES TIMEOUT 1800)
   add_dependencies(lexicon_test phrases_firmware)
-  set_tests_properties(lexicon_test PROPERTIES LABELS feature TIMEOUT 1800)
 endif()
 
 # T5: a small FLAN-T5 has the host's hash.
@@ -61,9 +60,8 @@ if(GOLDCREST_TEXT)
   goldcrest_worst_step(benchmark_languages)
   goldcrest_add_model(TARGET benchmark_languages FILE "${GOLDCREST_GOLDEN_FOLDER}/nllb.gcst" NAME g2p SECTION .model
     LIMITS max-source=20 max-source-bytes=24 max-target=16 beam-size=4 encoder-rows=2)
-  add_test(NAME benchmark_languages COMMAND sh -c "\"$@\"; echo status $?" sh ${GOLDCREST_BOARD_RUN}
-    $<TARGET_FILE:benchmark_languages> -icount shift=0)
-  set_tests_properties(benchmark_languages PROPERTIES LABELS feature TIMEOUT 120
+  goldcrest_command_test(benchmark_languages feature sh -c "\"$@\"; echo status $?" sh ${GOLDCREST_BOARD_RUN}
+    $<TARGET_FILE:benchmark_languages> -icount shift=0 PROPERTIES TIMEOUT 120
     PASS_REGULAR_EXPRESSION "languages: call goldcrest_set_languages first.*status 1")
 endif()
 
@@ -77,19 +75,17 @@ if(TARGET transcribe_firmware AND GOLDCREST_TRANSCRIBE_HEARD)
     LIMITS beam-size=1 encoder-rows=4)
   goldcrest_embed_file(speech_test heard_clip "${GOLDCREST_TRANSCRIBE_CLIP}")
   goldcrest_embed_file(speech_test heard_hash "${GOLDCREST_TRANSCRIBE_HEARD}.hash")
-  add_test(NAME speech_test COMMAND ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:speech_test> -icount shift=0)
-  add_test(NAME transcribe_firmware_session COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/console_session.sh"
-    "${GOLDCREST_TRANSCRIBE_HEARD}" "${GOLDCREST_BOARD}" ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:transcribe_firmware>)
-  set_tests_properties(speech_test transcribe_firmware_session PROPERTIES LABELS feature TIMEOUT 1800)
+  goldcrest_counted_test(speech_test feature PROPERTIES TIMEOUT 1800)
+  set(session sh "${CMAKE_CURRENT_SOURCE_DIR}/console_session.sh")
+  goldcrest_command_test(transcribe_firmware_session feature ${session} "${GOLDCREST_TRANSCRIBE_HEARD}"
+    "${GOLDCREST_BOARD}" ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:transcribe_firmware> PROPERTIES TIMEOUT 1800)
   if(TARGET listen_firmware)  # the times suit a small model
-    add_test(NAME listen_firmware_session COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/console_session.sh"
-      "${GOLDCREST_TRANSCRIBE_HEARD}.listen" "${GOLDCREST_BOARD}" ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:listen_firmware>
-      -icount shift=5)
+    goldcrest_command_test(listen_firmware_session listen ${session} "${GOLDCREST_TRANSCRIBE_HEARD}.listen"
+      "${GOLDCREST_BOARD}" ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:listen_firmware> -icount shift=5
+      PROPERTIES TIMEOUT 1800)
     # At 1 us an instruction a step takes longer than the microphone leaves time.
-    add_test(NAME listen_firmware_too_late COMMAND sh -c "\"$@\"; echo status $?" sh ${GOLDCREST_BOARD_RUN}
-      $<TARGET_FILE:listen_firmware> -icount shift=10)
-    set_tests_properties(listen_firmware_session listen_firmware_too_late PROPERTIES LABELS listen TIMEOUT 1800)
-    set_tests_properties(listen_firmware_too_late PROPERTIES
+    goldcrest_command_test(listen_firmware_too_late listen sh -c "\"$@\"; echo status $?" sh ${GOLDCREST_BOARD_RUN}
+      $<TARGET_FILE:listen_firmware> -icount shift=10 PROPERTIES TIMEOUT 1800
       PASS_REGULAR_EXPRESSION "the watchdog was fed too late, in round .*status 1")
   endif()
 endif()

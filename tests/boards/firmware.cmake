@@ -4,9 +4,8 @@
 
 # goldcrest_masked_interrupts_test(name FILE...): objects or archives mask no interrupt.
 function(goldcrest_masked_interrupts_test name)
-  add_test(NAME masked_interrupts_of_${name} COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/firmware_code.sh" interrupts
-    "${CMAKE_OBJDUMP}" ${ARGN} COMMAND_EXPAND_LISTS)
-  set_tests_properties(masked_interrupts_of_${name} PROPERTIES LABELS fast)
+  goldcrest_command_test(masked_interrupts_of_${name} fast sh "${CMAKE_CURRENT_SOURCE_DIR}/firmware_code.sh"
+    interrupts "${CMAKE_OBJDUMP}" ${ARGN} COMMAND_EXPAND_LISTS)
 endfunction()
 goldcrest_masked_interrupts_test(goldcrest $<TARGET_FILE:goldcrest>)
 goldcrest_masked_interrupts_test(goldcrest_board $<TARGET_OBJECTS:goldcrest_board>)
@@ -19,10 +18,9 @@ endif()
 
 # goldcrest_session_test(program [EMULATOR_OPTION...]): sessions/PROGRAM.input gives sessions/PROGRAM.expected.
 function(goldcrest_session_test program)
-  add_test(NAME ${program}_session COMMAND sh "${CMAKE_CURRENT_SOURCE_DIR}/console_session.sh"
+  goldcrest_command_test(${program}_session fast sh "${CMAKE_CURRENT_SOURCE_DIR}/console_session.sh"
     "${CMAKE_CURRENT_SOURCE_DIR}/sessions/${program}" "${GOLDCREST_BOARD}"
-    ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:${program}> ${ARGN})
-  set_tests_properties(${program}_session PROPERTIES LABELS fast TIMEOUT 300)
+    ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:${program}> ${ARGN} PROPERTIES TIMEOUT 300)
 endfunction()
 
 goldcrest_session_test(pronounce_firmware -icount shift=5)
@@ -43,9 +41,8 @@ if(is_riscv)
   set(superloop_shift 2)  # perhaps without an FPU
 endif()
 goldcrest_session_test(superloop -icount shift=${superloop_shift})
-add_test(NAME superloop_too_late COMMAND sh -c "\"$@\"; echo status $?" sh ${GOLDCREST_BOARD_RUN}
-  $<TARGET_FILE:superloop> -icount shift=10)
-set_tests_properties(superloop_too_late PROPERTIES LABELS fast TIMEOUT 120
+goldcrest_command_test(superloop_too_late fast sh -c "\"$@\"; echo status $?" sh ${GOLDCREST_BOARD_RUN}
+  $<TARGET_FILE:superloop> -icount shift=10 PROPERTIES TIMEOUT 120
   PASS_REGULAR_EXPRESSION "the watchdog was fed too late, in round .*status 1")
 
 # It damages a copy of the model; boards without an emulator lack the memory for that.

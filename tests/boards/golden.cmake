@@ -31,13 +31,12 @@ target_compile_definitions(golden_all_test PRIVATE GOLDCREST_GOLDEN_TABLES=1)
 goldcrest_golden_run(golden_all_test 1000000 g2p g2p.gcst g2p_all.hash)
 set_target_properties(golden_all_test PROPERTIES EXCLUDE_FROM_ALL TRUE)
 goldcrest_board_test(golden_all_test full)
-add_test(NAME build_golden_all_test COMMAND ${CMAKE_COMMAND} --build "${CMAKE_BINARY_DIR}" --target golden_all_test)
-set_tests_properties(build_golden_all_test PROPERTIES LABELS full FIXTURES_SETUP golden_all_test)
+goldcrest_command_test(build_golden_all_test full ${CMAKE_COMMAND} --build "${CMAKE_BINARY_DIR}"
+  --target golden_all_test PROPERTIES FIXTURES_SETUP golden_all_test)
 set_tests_properties(golden_all_test PROPERTIES FIXTURES_REQUIRED golden_all_test)
 
 # Instructions are its clock (-icount), so interrupts come at the same places in every run.
 goldcrest_cxx_program(preemption_test preemption_test.cc)
 target_link_options(preemption_test PRIVATE -Wl,--wrap=SysTick_Handler)
 goldcrest_golden_run(preemption_test 50 g2p g2p.gcst g2p.hash)
-add_test(NAME preemption_test COMMAND ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:preemption_test> -icount shift=0)
-set_tests_properties(preemption_test PROPERTIES LABELS fast)
+goldcrest_counted_test(preemption_test fast)

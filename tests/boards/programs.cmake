@@ -43,16 +43,19 @@ endfunction()
 # goldcrest_board_test(name LABEL): a test that runs the program of that name.
 function(goldcrest_board_test name label)
   if(GOLDCREST_BOARD_RUN)
-    add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES LABELS ${label})
+    goldcrest_command_test(${name} ${label} ${name})
   endif()
+endfunction()
+
+# goldcrest_counted_test(name LABEL [PROPERTIES NAME VALUE...]): runs the program by its instructions' clock.
+function(goldcrest_counted_test name label)
+  goldcrest_command_test(${name} ${label} ${GOLDCREST_BOARD_RUN} $<TARGET_FILE:${name}> -icount shift=0 ${ARGN})
 endfunction()
 
 # goldcrest_symbols_test(name): the program's ELF has no symbol that firmware must not have.
 function(goldcrest_symbols_test name)
-  add_test(NAME symbols_of_${name} COMMAND sh "${CMAKE_SOURCE_DIR}/tests/boards/firmware_code.sh" symbols
+  goldcrest_command_test(symbols_of_${name} fast sh "${CMAKE_SOURCE_DIR}/tests/boards/firmware_code.sh" symbols
     "${CMAKE_NM}" $<TARGET_FILE:${name}>)
-  set_tests_properties(symbols_of_${name} PROPERTIES LABELS fast)
 endfunction()
 
 # goldcrest_embed_file(target SYMBOL FILE): FILE's bytes as the array SYMBOL.

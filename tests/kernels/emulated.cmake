@@ -4,11 +4,10 @@
 # goldcrest_chooses(CPU TABLE...): an emulated CPU runs these tables, best first, and the reference.
 function(goldcrest_chooses cpu)
   string(JOIN "\n" tables ${ARGN} reference)
-  add_test(NAME kernels_of_${cpu} COMMAND ${GOLDCREST_QEMU} -cpu ${cpu} $<TARGET_FILE:list_kernels>)
-  set_tests_properties(kernels_of_${cpu} PROPERTIES PASS_REGULAR_EXPRESSION "^${tables}\n$" LABELS fast)
+  goldcrest_command_test(kernels_of_${cpu} fast ${GOLDCREST_QEMU} -cpu ${cpu} $<TARGET_FILE:list_kernels>
+    PROPERTIES PASS_REGULAR_EXPRESSION "^${tables}\n$")
   if(NOT cpu MATCHES "^(max|rv64)$")  # contract_test itself runs there
-    add_test(NAME contract_test_${cpu} COMMAND ${GOLDCREST_QEMU} -cpu ${cpu} $<TARGET_FILE:contract_test>)
-    set_tests_properties(contract_test_${cpu} PROPERTIES LABELS fast)
+    goldcrest_command_test(contract_test_${cpu} fast ${GOLDCREST_QEMU} -cpu ${cpu} $<TARGET_FILE:contract_test>)
   endif()
 endfunction()
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
@@ -18,9 +17,7 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
   goldcrest_chooses(cortex-a76 ${dot_tables})
   goldcrest_chooses(cortex-a72 arm_neon arm_neon_a53)
   goldcrest_chooses(cortex-a53 arm_neon arm_neon_a53)
-  add_test(NAME kernels_of_in_order_cores
-    COMMAND bash "${CMAKE_CURRENT_SOURCE_DIR}/in_order_cores.sh" qemu-aarch64 $<TARGET_FILE:list_kernels>)
-  set_tests_properties(kernels_of_in_order_cores PROPERTIES LABELS fast)
+  goldcrest_script_test(kernels_of_in_order_cores fast in_order_cores.sh qemu-aarch64 $<TARGET_FILE:list_kernels>)
 elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "armv7l")
   goldcrest_chooses(max arm_neon32)
   goldcrest_chooses(cortex-a7 arm_neon32)
@@ -31,9 +28,8 @@ elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "riscv64")
   goldcrest_warnings(vectors_in_hwcap)
   # goldcrest_with_vectors(NAME BITS COMMAND...): runs COMMAND on a CPU with vectors of BITS bits.
   function(goldcrest_with_vectors name bits)
-    add_test(NAME ${name}_rvv${bits} COMMAND ${GOLDCREST_QEMU} -cpu rv64,v=true,vext_spec=v1.0,vlen=${bits}
+    goldcrest_command_test(${name}_rvv${bits} fast ${GOLDCREST_QEMU} -cpu rv64,v=true,vext_spec=v1.0,vlen=${bits}
       -E LD_PRELOAD=$<TARGET_FILE:vectors_in_hwcap> ${ARGN})
-    set_tests_properties(${name}_rvv${bits} PROPERTIES LABELS fast)
   endfunction()
   foreach(bits 128 256 512)
     goldcrest_with_vectors(kernels_of ${bits} $<TARGET_FILE:list_kernels>)
@@ -56,20 +52,18 @@ if(GOLDCREST_GOLDEN_FOLDER)
     elseif(task MATCHES "^(t5|g2p-bytes|g2p_refined)$")
       set(lines "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv")
     endif()
-    add_test(NAME golden_hash_${task} COMMAND golden_hash "${GOLDCREST_GOLDEN_FOLDER}/${task}.gcst" "${lines}"
-      "${GOLDCREST_GOLDEN_FOLDER}/${task}.hash")
-    set_tests_properties(golden_hash_${task} PROPERTIES LABELS fast)
+    set(files "${GOLDCREST_GOLDEN_FOLDER}/${task}")
+    goldcrest_command_test(golden_hash_${task} fast golden_hash "${files}.gcst" "${lines}" "${files}.hash")
   endforeach()
   foreach(task speech speech_whisper speech_integers)
     set(files "${GOLDCREST_GOLDEN_FOLDER}/${task}")
-    add_test(NAME golden_hash_${task} COMMAND golden_speech --compare "${files}.gcst" "${files}.raw" "${files}")
-    set_tests_properties(golden_hash_${task} PROPERTIES LABELS fast)
+    goldcrest_command_test(golden_hash_${task} fast golden_speech --compare "${files}.gcst" "${files}.raw" "${files}")
   endforeach()
-  add_test(NAME golden_inspection_g2p COMMAND golden_inspection "${GOLDCREST_GOLDEN_FOLDER}/g2p.gcst"
-    "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv" "${GOLDCREST_GOLDEN_FOLDER}/g2p.inspection")
-  add_test(NAME golden_rules_g2p COMMAND golden_inspection --searches "${GOLDCREST_GOLDEN_FOLDER}/g2p_rules.gcst"
-    "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv" "${GOLDCREST_GOLDEN_FOLDER}/g2p_rules.hash")
-  add_test(NAME golden_samples_g2p COMMAND golden_inspection --samples "${GOLDCREST_GOLDEN_FOLDER}/g2p.gcst"
-    "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv" "${GOLDCREST_GOLDEN_FOLDER}/g2p.samples")
-  set_tests_properties(golden_inspection_g2p golden_rules_g2p golden_samples_g2p PROPERTIES LABELS fast)
+  set(files "${GOLDCREST_GOLDEN_FOLDER}/g2p")
+  set(lines "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv")
+  goldcrest_command_test(golden_inspection_g2p fast golden_inspection "${files}.gcst" "${lines}" "${files}.inspection")
+  goldcrest_command_test(golden_rules_g2p fast golden_inspection --searches "${files}_rules.gcst" "${lines}"
+    "${files}_rules.hash")
+  goldcrest_command_test(golden_samples_g2p fast golden_inspection --samples "${files}.gcst" "${lines}"
+    "${files}.samples")
 endif()

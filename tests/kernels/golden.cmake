@@ -6,8 +6,7 @@ file(MAKE_DIRECTORY "${golden}")
 # goldcrest_golden_test(TEST LABEL REQUIRED SETUP COMMAND...): a step that makes the fixture SETUP and needs the fixture
 # REQUIRED, if that is not "".
 function(goldcrest_golden_test test label required setup)
-  add_test(NAME ${test} COMMAND ${ARGN})
-  set_tests_properties(${test} PROPERTIES LABELS ${label} FIXTURES_SETUP "${setup}")
+  goldcrest_command_test(${test} ${label} ${ARGN} PROPERTIES FIXTURES_SETUP "${setup}")
   if(required)
     set_tests_properties(${test} PROPERTIES FIXTURES_REQUIRED ${required})
   endif()

@@ -27,13 +27,11 @@ foreach(task enfr g2p)
     break()
   endif()
   set(files "${model}" "${CMAKE_SOURCE_DIR}/tests/data/${task}/valid.tsv")
-  add_test(NAME xnnpack_agreement_${task} COMMAND xnnpack_agreement ${files})
-  add_test(NAME xnnpack_agreement_${task}_fastest COMMAND xnnpack_agreement ${files} fastest)
+  goldcrest_command_test(xnnpack_agreement_${task} fast xnnpack_agreement ${files})
+  goldcrest_command_test(xnnpack_agreement_${task}_fastest fast xnnpack_agreement ${files} fastest)
   set(tests xnnpack_agreement_${task} xnnpack_agreement_${task}_fastest)
-  set_tests_properties(${tests} PROPERTIES LABELS fast)
   if(NOT CMAKE_CROSSCOMPILING)  # an emulator would take minutes
-    add_test(NAME xnnpack_agreement_${task}_all COMMAND xnnpack_agreement --all ${files})
-    set_tests_properties(xnnpack_agreement_${task}_all PROPERTIES LABELS full)
+    goldcrest_command_test(xnnpack_agreement_${task}_all full xnnpack_agreement --all ${files})
     list(APPEND tests xnnpack_agreement_${task}_all)
   endif()
   if(NOT GOLDCREST_GOLDEN_FOLDER)
@@ -44,10 +42,8 @@ endforeach()
 # A float32 file through XNNPACK's float operators.
 if(GOLDCREST_CONVERTER)
   set(model "${CMAKE_CURRENT_BINARY_DIR}/xnnpack_float32.gcst")
-  add_test(NAME xnnpack_float32_model
-    COMMAND goldcrest-convert --quiet "${CMAKE_SOURCE_DIR}/examples/models/g2p" --weights float32 -o "${model}")
-  add_test(NAME xnnpack_agreement_float32
-    COMMAND xnnpack_agreement "${model}" "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv")
-  set_tests_properties(xnnpack_float32_model PROPERTIES LABELS fast FIXTURES_SETUP xnnpack_float32)
-  set_tests_properties(xnnpack_agreement_float32 PROPERTIES LABELS fast FIXTURES_REQUIRED xnnpack_float32)
+  goldcrest_command_test(xnnpack_float32_model fast goldcrest-convert --quiet "${CMAKE_SOURCE_DIR}/examples/models/g2p"
+    --weights float32 -o "${model}" PROPERTIES FIXTURES_SETUP xnnpack_float32)
+  goldcrest_command_test(xnnpack_agreement_float32 fast xnnpack_agreement "${model}"
+    "${CMAKE_SOURCE_DIR}/tests/data/g2p/valid.tsv" PROPERTIES FIXTURES_REQUIRED xnnpack_float32)
 endif()

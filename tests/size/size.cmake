@@ -95,16 +95,16 @@ endif()
 foreach(program IN LISTS measured)
   if(TARGET ${program})
     target_link_options(${program} PRIVATE ${decoding_calls})
-    add_test(NAME flash_of_${program} COMMAND "${flash_bytes}" ${most_flash} "${size_folder}/flash_budgets.txt"
-      "${CMAKE_SOURCE_DIR}/engine" ${program}${features} ${GOLDCREST_BOARD} $<TARGET_FILE:${program}>.map)
-    set_tests_properties(flash_of_${program} PROPERTIES LABELS "fast;size")
+    goldcrest_command_test(flash_of_${program} "fast;size" "${flash_bytes}" ${most_flash}
+      "${size_folder}/flash_budgets.txt" "${CMAKE_SOURCE_DIR}/engine" ${program}${features} ${GOLDCREST_BOARD}
+      $<TARGET_FILE:${program}>.map)
     add_dependencies(goldcrest_sizes ${program})
   endif()
 endforeach()
 # The test must find a budget that is too small.
-add_test(NAME flash_finds_growth COMMAND "${flash_bytes}" 16384 "${size_folder}/flash_budgets.txt"
-  "${CMAKE_SOURCE_DIR}/engine" pronounce_firmware ${GOLDCREST_BOARD} $<TARGET_FILE:pronounce_firmware>.map)
-set_tests_properties(flash_finds_growth PROPERTIES LABELS fast PASS_REGULAR_EXPRESSION "the engine has grown")
+goldcrest_command_test(flash_finds_growth fast "${flash_bytes}" 16384 "${size_folder}/flash_budgets.txt"
+  "${CMAKE_SOURCE_DIR}/engine" pronounce_firmware ${GOLDCREST_BOARD} $<TARGET_FILE:pronounce_firmware>.map
+  PROPERTIES PASS_REGULAR_EXPRESSION "the engine has grown")
 
 # The example firmware's ELF has no symbol of a heap, of streams or of exceptions either.
 foreach(program pronounce_firmware translate_firmware phrases_firmware transcribe_firmware superloop benchmark_firmware)
@@ -115,7 +115,6 @@ endforeach()
 
 # Sentences (goldcrest/sentences.h) cost a firmware flash only if it calls them.
 if(GOLDCREST_BOARD STREQUAL "mps3-an547")
-  add_test(NAME flash_of_sentences COMMAND sh "${size_folder}/sentences_size.sh" "${CMAKE_NM}" 2000
+  goldcrest_command_test(flash_of_sentences "fast;size" sh "${size_folder}/sentences_size.sh" "${CMAKE_NM}" 2000
     $<TARGET_FILE:pronounce_firmware> $<TARGET_OBJECTS:goldcrest> COMMAND_EXPAND_LISTS)
-  set_tests_properties(flash_of_sentences PROPERTIES LABELS "fast;size")
 endif()
