@@ -10,8 +10,8 @@ source=$1 convert=$2 translate=$3 machine=${4:-A laptop}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bash "$source/examples/pictures/draw.sh" "$work"
-for name in machines speed; do
-  cmp "$work/$name.svg" "$source/examples/pictures/$name.svg" || fail "$name.svg is old: run examples/pictures/draw.sh"
+for picture in machines speed; do
+  cmp "$work/$picture.svg" "$source/examples/pictures/$picture.svg" || fail "$picture.svg is old: run draw.sh"
 done
 python3 "$source/tests/contrast.py" "$work"/*.svg || fail "a text has too little contrast"
 grep -q pictures/machines.svg "$source/README.md" || fail "README.md does not show machines.svg"
