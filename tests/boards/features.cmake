@@ -36,16 +36,12 @@ endif()
 
 # T5: a small FLAN-T5 has the host's hash.
 if(GOLDCREST_LAYERS AND GOLDCREST_TEXT)
-  goldcrest_board_program(t5_test golden_test.cc board_main.cc)
-  target_compile_definitions(t5_test PRIVATE GOLDCREST_GOLDEN_TABLES=100)
-  goldcrest_golden_run(t5_test 50 g2p t5.gcst t5.hash)
+  goldcrest_golden_program(t5_test 100 50 g2p t5.gcst t5.hash)
   goldcrest_board_test(t5_test feature)
 endif()
 # Fine inputs, second matrices and fine attention in one file.
 if(GOLDCREST_ACCURACY)
-  goldcrest_board_program(fine_test golden_test.cc board_main.cc)
-  target_compile_definitions(fine_test PRIVATE GOLDCREST_GOLDEN_TABLES=100)
-  goldcrest_golden_run(fine_test 50 g2p g2p_refined.gcst g2p_refined.hash)
+  goldcrest_golden_program(fine_test 100 50 g2p g2p_refined.gcst g2p_refined.hash)
   goldcrest_board_test(fine_test feature)
 endif()
 if((GOLDCREST_LAYERS OR GOLDCREST_ACCURACY) AND TARGET contract_test)

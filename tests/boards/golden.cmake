@@ -17,18 +17,20 @@ function(goldcrest_golden_run name words data model hash)
   goldcrest_embed_file(${name} golden_hash "${hash}")
   goldcrest_embed_file(${name} golden_words "${CMAKE_SOURCE_DIR}/tests/data/${data}/valid.tsv")
 endfunction()
-goldcrest_board_program(golden_test golden_test.cc board_main.cc)
-target_compile_definitions(golden_test PRIVATE GOLDCREST_GOLDEN_TABLES=100)
-goldcrest_golden_run(golden_test 50 g2p g2p.gcst g2p.hash)
+# goldcrest_golden_program(name TABLES WORDS DATA MODEL HASH): the same in a program of the first TABLES kernel tables.
+function(goldcrest_golden_program name tables)
+  goldcrest_board_program(${name} golden_test.cc board_main.cc)
+  target_compile_definitions(${name} PRIVATE GOLDCREST_GOLDEN_TABLES=${tables})
+  goldcrest_golden_run(${name} ${ARGN})
+endfunction()
+goldcrest_golden_program(golden_test 100 50 g2p g2p.gcst g2p.hash)
 goldcrest_board_test(golden_test fast)
 # golden_test prints through newlib, so this check must find the symbols that firmware must not have.
 goldcrest_symbols_test(golden_test)
 set_tests_properties(symbols_of_golden_test PROPERTIES PASS_REGULAR_EXPRESSION " has .*printf")
 
 # All words, with the best table. A test builds it, because the fast tests do not make the hash of all words.
-goldcrest_board_program(golden_all_test golden_test.cc board_main.cc)
-target_compile_definitions(golden_all_test PRIVATE GOLDCREST_GOLDEN_TABLES=1)
-goldcrest_golden_run(golden_all_test 1000000 g2p g2p.gcst g2p_all.hash)
+goldcrest_golden_program(golden_all_test 1 1000000 g2p g2p.gcst g2p_all.hash)
 set_target_properties(golden_all_test PROPERTIES EXCLUDE_FROM_ALL TRUE)
 goldcrest_board_test(golden_all_test full)
 goldcrest_command_test(build_golden_all_test full ${CMAKE_COMMAND} --build "${CMAKE_BINARY_DIR}"
