@@ -34,8 +34,8 @@ template <size_t n> std::vector<uint32_t> sizes_of(uint64_t run, const uint32_t 
 // Kinds of contents for int8 and float arrays: everything that the engine can meet, and bits that it never should. No
 // product of two special floats is a denormal, because some units flush these to zero.
 enum class Fill { kRandom, kLargest, kSmallest, kZero, kOneHot, kMiddle, kHuge, kTiny, kTies, kSpecial };
-inline constexpr Activation kActivations[] = {
-    Activation::kRelu, Activation::kGelu, Activation::kGeluTanh, Activation::kSilu, Activation::kTanh, Activation::kNone};
+inline constexpr Activation kActivations[] = {Activation::kRelu, Activation::kGelu, Activation::kGeluTanh,
+    Activation::kSilu, Activation::kTanh, Activation::kNone};
 inline constexpr Fill kWeightFills[] = {Fill::kRandom, Fill::kLargest, Fill::kSmallest, Fill::kZero, Fill::kOneHot};
 inline constexpr Fill kFloatFills[] = {
     Fill::kRandom, Fill::kZero, Fill::kOneHot, Fill::kHuge, Fill::kTiny, Fill::kTies, Fill::kSpecial};
