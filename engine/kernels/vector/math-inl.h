@@ -129,16 +129,19 @@ template <int kCount> inline void activate_vectors(Activation activation, V (&x)
       unrolled<kCount>([&](int i) { x[i] = (set(0.5f) * x[i]) * (set(1.0f) + y[i]); });
       break;
     case Activation::kGeluTanh:
-      unrolled<kCount>([&](int i) { y[i] = set(0.797884561f) * (x[i] + set(0.044715f) * (x[i] * x[i]) * x[i]); });
+    case Activation::kTanh: {
+      const bool is_tanh = activation == Activation::kTanh;
+      unrolled<kCount>(
+          [&](int i) { y[i] = is_tanh ? x[i] : set(0.797884561f) * (x[i] + set(0.044715f) * (x[i] * x[i]) * x[i]); });
       tanh_vectors(y);
-      unrolled<kCount>([&](int i) { x[i] = (set(0.5f) * x[i]) * (set(1.0f) + y[i]); });
+      unrolled<kCount>([&](int i) { x[i] = is_tanh ? y[i] : (set(0.5f) * x[i]) * (set(1.0f) + y[i]); });
       break;
+    }
     case Activation::kSilu:
       unrolled<kCount>([&](int i) { y[i] = x[i]; });
       sigmoid_vectors(y);
       unrolled<kCount>([&](int i) { x[i] = x[i] * y[i]; });
       break;
-    case Activation::kTanh: tanh_vectors(x); break;
     case Activation::kNone: break;
   }
 }
