@@ -53,8 +53,8 @@ def complete_in_zsh(page: pathlib.Path, line: str) -> str:
             while wanted not in text and select.select([terminal], [], [], seconds)[0]:
                 text += os.read(terminal, 65536).decode("utf-8", "replace")
 
-        start = f"PROMPT=; fpath=({page.parent} $fpath); autoload -U compinit; compinit -u -d {work}/dump; echo re''ady\n"
-        os.write(terminal, start.encode())
+        loads = f"fpath=({page.parent} $fpath); autoload -U compinit; compinit -u -d {work}/dump"
+        os.write(terminal, f"PROMPT=; {loads}; echo re''ady\n".encode())
         read_until("\nready", 20)
         text = ""
         os.write(terminal, line.encode() + b"\t\t")

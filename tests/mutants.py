@@ -9,6 +9,7 @@
 # reason.
 import json
 import os
+import pathlib
 import re
 import resource
 import shlex
@@ -25,10 +26,11 @@ MODULES = {
     "plan": (["engine/memory/plan.cc"], ["memory_test"]),
     "limits": (["engine/api/limits.cc"], ["api_test"]),
     "sampling": (["engine/decoding/search/draw.cc"], ["decoding_test"]),
-    "lexicon": (["engine/decoding/limits/lexicon.cc", "engine/api/set_lexicon.cc", "engine/model/validate/lists.cc@LEXICON"],
-                ["decoding_test", "api_test", "model_test"]),
-    "prefix": (["engine/decoding/limits/prefix.cc", "engine/decoding/limits/prefix.h", "engine/decoding/limits/prompt_mask.cc",
-                "engine/decoding/search/forced_token.cc", "engine/api/set_prefix.cc"], ["decoding_test", "api_test"]),
+    "lexicon": (["engine/decoding/limits/lexicon.cc", "engine/api/set_lexicon.cc",
+                 "engine/model/validate/lists.cc@LEXICON"], ["decoding_test", "api_test", "model_test"]),
+    "prefix": (["engine/" + name for name in (
+        "decoding/limits/prefix.cc", "decoding/limits/prefix.h", "decoding/limits/prompt_mask.cc",
+        "decoding/search/forced_token.cc", "api/set_prefix.cc")], ["decoding_test", "api_test"]),
     "buckets": (["converter/dialects/hugging_face/t5_buckets.cc"], ["load_families_test"]),
     "constants": (["engine/kernels/reference/math.h", "engine/kernels/reference/reference.cc"],
                   ["kernels_test", "contract_test"]),
@@ -52,14 +54,14 @@ FIRST = {"draw": "Sampling*:Alternatives*:LexiconOutputs*", "lexicon": "Lexicon*
          "forced_token": "ForcedToken*:Prefix*:Prompt*", "set_prefix": "SetPrefix*:Agreement*:Prefix*",
          "ctranslate2_binary": "CTranslate2*", "marian_binary": "MarianBinary*", "marian_npz": "MarianNpz*",
          "numpy_array": "MarianNpz*", "pickle": "PickleOperations*:PickleDocuments*", "safetensors": "Safetensors*",
-         "state_dict": "StateDict*:Pickle.R*",
-         "torch_zip": "TorchZip*", "zip_directory": "Zip*", "limits": "Limits*:Search*", "t5": "T5*", "t5_buckets": "T5*",
-         "seq2seq_graph": "Families*", "math": "AllFunctions*:Exp*",
-         "operations": "Activations*"}
+         "state_dict": "StateDict*:Pickle.R*", "torch_zip": "TorchZip*", "zip_directory": "Zip*",
+         "limits": "Limits*:Search*", "t5": "T5*", "t5_buckets": "T5*", "seq2seq_graph": "Families*",
+         "math": "AllFunctions*:Exp*", "operations": "Activations*"}
 MOST_MEMORY = 16 << 30  # bytes of address space, for mutants that allocate without end
-SWAPS = [("==", "!="), ("!=", "=="), ("<=", "<"), (">=", ">"), (" < ", " <= "), (" > ", " >= "), ("&&", "||"), ("||", "&&"),
-         (" + ", " - "), (" - ", " + "), (" * ", " + "), (" / ", " * "), (" % ", " / "), ("return false", "return true"),
-         ("return true", "return false"), ("(!", "("), (" & ", " | "), ("continue;", ";")]
+SWAPS = [("==", "!="), ("!=", "=="), ("<=", "<"), (">=", ">"), (" < ", " <= "), (" > ", " >= "), ("&&", "||"),
+         ("||", "&&"), (" + ", " - "), (" - ", " + "), (" * ", " + "), (" / ", " * "), (" % ", " / "),
+         ("return false", "return true"), ("return true", "return false"), ("(!", "("), (" & ", " | "),
+         ("continue;", ";")]
 CHECK = re.compile(r"^\s*(GOLDCREST_TRY|GOLDCREST_REQUIRE\w*|if \(.*\) throw)\b.*;$")
 NUMBER = re.compile(r"(?<![\w.\"])(\d+)(?![\w.\"])")
 COMPUTED = "static_cast<float>("
@@ -86,8 +88,7 @@ def computed(code):
 
 def mutants_of(path, begin, constants):
     """Returns (line number, the changed line) for every mutant, from the first line with the text `begin` on."""
-    with open(path, encoding="utf-8") as file:
-        lines = file.read().split("\n")
+    lines = pathlib.Path(path).read_text(encoding="utf-8").split("\n")
     first = next(i for i, line in enumerate(lines) if begin in line)
     for i, line in enumerate(lines[first:], first):
         code = line.split("//")[0].rstrip()
@@ -130,8 +131,8 @@ class Builder:
     def __init__(self, build, programs, folder):
         self.build, self.folder, self.included, self.header = build, folder, {}, None
         os.environ["CCACHE_DISABLE"] = "1"
-        with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
-            self.commands = {os.path.relpath(entry["file"]): entry for entry in json.load(file)}
+        entries = json.loads(pathlib.Path(build, "compile_commands.json").read_text(encoding="utf-8"))
+        self.commands = {os.path.relpath(entry["file"]): entry for entry in entries}
         self.link = {}
         self.most_seconds = {}  # of CPU time, for a program with some suites
         for program in programs:
@@ -162,11 +163,9 @@ class Builder:
     def includes_of(self, path, of="#include"):
         """Compiles the headers of a source, once for all of its mutants."""
         if path not in self.included:
-            with open(path, encoding="utf-8") as file:
-                lines = [line for line in file if line.startswith(of)]
+            lines = pathlib.Path(path).read_text(encoding="utf-8").splitlines(keepends=True)
             made = os.path.join(self.folder, os.path.basename(path) + ".includes.h")
-            with open(made, "w", encoding="utf-8") as file:
-                file.writelines(lines)
+            pathlib.Path(made).write_text("".join(line for line in lines if line.startswith(of)), encoding="utf-8")
             is_made = self.compiles(path, ["-x", "c++-header", made, "-o", made + ".gch"])
             self.included[path] = ["-include", made] if is_made else []
         return self.included[path]
@@ -178,13 +177,11 @@ class Builder:
             self.header = None
         if path not in USERS:
             source, made = os.path.join(self.folder, os.path.basename(path)), os.path.join(self.folder, "mutant.o")
-            with open(source, "w", encoding="utf-8") as file:
-                file.write(text)
+            pathlib.Path(source).write_text(text, encoding="utf-8")
             return [made] if self.compiles(path, [*self.includes_of(path), "-c", source, "-o", made]) else None
         header = os.path.join(self.folder, os.path.relpath(path, path.split("/")[0]))
         os.makedirs(os.path.dirname(header), exist_ok=True)
-        with open(header, "w", encoding="utf-8") as file:
-            file.write(text)
+        pathlib.Path(header).write_text(text, encoding="utf-8")
         self.header = header
         objects = [self.with_header(user) for user in USERS[path]]
         return None if None in objects else objects
@@ -246,8 +243,8 @@ def main():
     first = int(sys.argv[4]) if len(sys.argv) > 4 else 0
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     places, programs = MODULES[sys.argv[2]]
-    with open("tests/mutants.txt", encoding="utf-8") as file:
-        same = {line.split(" # ")[0].rstrip("\n") for line in file}
+    named_mutants = pathlib.Path("tests/mutants.txt").read_text(encoding="utf-8").splitlines()
+    same = {line.split(" # ")[0] for line in named_mutants}
     noticed = lived = named = 0
     with tempfile.TemporaryDirectory() as folder:
         builder = Builder(os.path.abspath(sys.argv[1]), programs, folder)
@@ -257,8 +254,7 @@ def main():
             if f"{path}: {line.strip()}" in same:
                 named += 1
                 continue
-            with open(path, encoding="utf-8") as file:
-                lines = file.read().split("\n")
+            lines = pathlib.Path(path).read_text(encoding="utf-8").split("\n")
             old, lines[i] = lines[i], line
             objects = builder.compiled(path, "\n".join(lines))
             if objects is None:
@@ -269,8 +265,8 @@ def main():
                 lived += 1
                 print(f"{path}:{i + 1}: {line.strip()}\n    was {old.strip()}", flush=True)
     score = 100 * noticed / max(1, noticed + lived)
-    print(f"{sys.argv[2]}: {noticed} of {noticed + lived} mutants noticed, {score:.1f} %; {named} named in tests/mutants.txt; "
-          f"every {every} of {len(everything)} from {first}")
+    print(f"{sys.argv[2]}: {noticed} of {noticed + lived} mutants noticed, {score:.1f} %; "
+          f"{named} named in tests/mutants.txt; every {every} of {len(everything)} from {first}")
     sys.exit(0 if score >= 85 else 1)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: Apache-2.0
-# Finds words and sentences that take two readings: in comments and messages of sources, and on pages. Prints one finding per
-# line, as a compiler does. Exits with 0 even if there are findings: tests/lint.sh counts them.
+# Finds words and sentences that take two readings: in comments and messages of sources, and on pages. Prints one
+# finding per line, as a compiler does. Exits with 0 even if there are findings: tests/lint.sh counts them.
 # Usage: words.pl [FILE...]   (no file: all tracked files but models, data, the changelog and the licence)
 use strict;
 use warnings;
@@ -12,7 +12,7 @@ my @words = (
   [qr/\balone\b/i, 'say "only" for "alone"'],
   [qr/\bl(?:ie|ies|ay)\b/i, 'say "is stored" or "is" for "lies"'],
   [qr/\bbeside\b/i, 'say "next to" or "compared with" for "beside"'],
-  [qr/\b(?:has|have|had) (?:one|it)\b(?! (?:\w+ed|of|more|or two)\b)/i, 'name the thing: "has a tokenizer" for "has one"'],
+  [qr/\bha(?:s|ve|d) (?:one|it)\b(?! (?:\w+ed|of|more|or two)\b)/i, 'name the thing: "has a tokenizer" for "has one"'],
   [qr/\bso (?:many|much)\b/i, 'say "this many" for "so many"'],
   [qr/\bwhat of\b/i, 'name the thing: "details" for "what of them"'],
   [qr/[,;] for (?:it|they|there|its|nothing|no \w+) /i, 'say "because" for "for"'],
@@ -65,7 +65,10 @@ sub check_page {
     ++$line;
     if ($text =~ /^\s*(```|~~~)/) { $flush->(); $in_code = $in_code ? '' : $1; next }
     next if $in_code;
-    if ($text =~ /^\s*$/ or $text =~ /^(?:    |#|<|\s*\|?[-:| ]+\|?\s*$)/ and $paragraph !~ /\S/) { $flush->(); next if $text !~ /^#/ }
+    if ($text =~ /^\s*$/ or $text =~ /^(?:    |#|<|\s*\|?[-:| ]+\|?\s*$)/ and $paragraph !~ /\S/) {
+      $flush->();
+      next if $text !~ /^#/;
+    }
     $text =~ s/\]\([^)]*\)/]/g;
     $text =~ s/`[^`]*`/code/g;
     if ($text =~ /^\s*\|/) {
@@ -153,10 +156,8 @@ sub check_source {
   $flush->();
 }
 
-my @files = @ARGV;
-if (!@files) {
-  @files = grep { !m{^(?:LICENSE|CHANGELOG\.md|examples/models/|tests/data/|tests/golden/(?:enfr|g2p)|tests/fuzz/corpus)} } split /\n/, `git ls-files`;
-}
+my $exempt = qr{^(?:LICENSE|CHANGELOG\.md|examples/models/|tests/data/|tests/golden/(?:enfr|g2p)|tests/fuzz/corpus)};
+my @files = @ARGV ? @ARGV : grep { !/$exempt/ } split /\n/, `git ls-files`;
 for my $file (@files) {
   next if $file =~ m{/words(?:\.pl|_exempt\.txt)$};
   open my $in, '<', $file or next;

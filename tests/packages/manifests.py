@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the manifests of the generated packages: each parses, has the fields that its ecosystem asks for, and names all sources
-and only files that are there. With --kconfig, kconfiglib reads the options too. GOLDCREST_PACK_XSD names a PACK.xsd, against
-which xmllint checks the CMSIS-Pack. A sentence says what is not checked because a module or a program is missing; without
-kconfiglib --kconfig leaves with 77.
+"""Reads the manifests of the generated packages: each parses, has the fields that its ecosystem asks for, and names all
+sources and only files that are there. With --kconfig, kconfiglib reads the options too. GOLDCREST_PACK_XSD names a
+PACK.xsd, against which xmllint checks the CMSIS-Pack. A sentence says what is not checked because a module or a program
+is missing; without kconfiglib --kconfig leaves with 77.
 Usage: manifests.py PACKAGES [--kconfig]
 """
 
+import functools
 import itertools
 import json
 import os
@@ -17,19 +18,19 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
+read = functools.partial(pathlib.Path.read_text, encoding="utf-8")
 errors = []
 skipped = []
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-VERSION = re.search(r"project\(goldcrest VERSION ([0-9.]+)", (REPOSITORY / "CMakeLists.txt").read_text(encoding="utf-8")).group(1)
-# The features-inl.h line: name, option, help.
-OPTIONS = re.findall(r'^GOLDCREST_OPTION\(\w+, (\w+), "([^"]+)"\)$',
-                      (REPOSITORY / "engine/base/features-inl.h").read_text(encoding="utf-8"), re.MULTILINE)
-# The kernel tables that only builds for an operating system have: machine, file.
-TABLES = re.findall(r'^  "\w+ (kernels/\S+)', (REPOSITORY / "engine/kernels/tables.cmake").read_text(encoding="utf-8"), re.MULTILINE)
+VERSION = re.search(r"project\(goldcrest VERSION ([0-9.]+)", read(REPOSITORY / "CMakeLists.txt")).group(1)
+FEATURES = read(REPOSITORY / "engine/base/features-inl.h")
+OPTIONS = re.findall(r'^GOLDCREST_OPTION\(\w+, (\w+), "[^"]+"\)$', FEATURES, re.MULTILINE)
+# The kernel tables that only builds for an operating system have.
+TABLES = re.findall(r'^  "\w+ (kernels/\S+)', read(REPOSITORY / "engine/kernels/tables.cmake"), re.MULTILINE)
 # The file formats' own rules: Zephyr's scripts/schemas/module-schema.yaml and scripts/zephyr_module.py.
 MODULE_FIELDS = {"name", "package-managers", "build", "tests", "samples", "boards", "blobs", "security", "runners"}
-MODULE_BUILD_FIELDS = {"cmake", "kconfig", "cmake-ext", "kconfig-ext", "depends", "settings", "sysbuild-cmake", "sysbuild-kconfig",
-                       "sysbuild-cmake-ext", "sysbuild-kconfig-ext"}
+BUILD_FIELDS = {"cmake", "kconfig", "cmake-ext", "kconfig-ext", "depends", "settings", "sysbuild-cmake",
+                "sysbuild-kconfig", "sysbuild-cmake-ext", "sysbuild-kconfig-ext"}
 
 
 def check(condition, message):
@@ -43,12 +44,12 @@ def read_yaml(path):
     except ImportError:
         skipped.append(f"{path.name} was not read, because PyYAML is not installed")
         return None
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    return yaml.safe_load(read(path))
 
 
 def check_sources(name, folder, named):
-    """`named`: the sources that a manifest names, relative to the package. A package needs what the kernels of an operating
-    system's machine do not have for themselves."""
+    """`named`: the sources that a manifest names, relative to the package. A package needs what the kernels of an
+    operating system's machine do not have for themselves."""
     found = {path.relative_to(folder).as_posix() for path in (folder / "source").rglob("*.cc")}
     needed = found - {"source/" + path for path in TABLES} - {"source/kernels/select_runtime.cc"}
     named = list(named)
@@ -61,9 +62,9 @@ def check_sources(name, folder, named):
 
 
 def cmake_sources(folder, place):
-    text = (folder / place / "CMakeLists.txt").read_text(encoding="utf-8")
+    text = read(folder / place / "CMakeLists.txt")
     paths = re.findall(r'"\$\{CMAKE_CURRENT_LIST_DIR\}/([^"]+\.cc)"', text)
-    for option, _ in OPTIONS:
+    for option in OPTIONS:
         check(option in text, f"{folder}: CMakeLists.txt does not know {option}")
     return [os.path.normpath(os.path.join(place, path)) for path in paths]
 
@@ -72,14 +73,15 @@ def check_example(folder, files):
     for file in files:
         check((folder / file).is_file(), f"{folder / file} is missing")
     for file in [path for path in folder.rglob("*") if path.suffix in (".c", ".ino", ".cpp")]:
-        for included in re.findall(r'#include "((?:model|pronounce)[^"]*)"', file.read_text(encoding="utf-8")):
+        for included in re.findall(r'#include "((?:model|pronounce)[^"]*)"', read(file)):
             check((file.parent / included).is_file(), f"{file} includes {included}, which is missing")
 
 
 def check_esp_idf(folder):
     check_sources("esp-idf", folder, cmake_sources(folder, ""))
-    check_example(folder / "examples/pronounce", ["CMakeLists.txt", "partitions.csv", "sdkconfig.defaults", "main/main.c",
-                                                  "main/CMakeLists.txt", "main/Kconfig.projbuild", "main/g2p_small.gcst"])
+    check_example(folder / "examples/pronounce", ["CMakeLists.txt", "partitions.csv", "sdkconfig.defaults"])
+    main = folder / "examples/pronounce/main"
+    check_example(main, ["CMakeLists.txt", "Kconfig.projbuild", "main.c", "g2p_small.gcst"])
     manifest = read_yaml(folder / "idf_component.yml")
     if manifest is None:
         return
@@ -100,10 +102,11 @@ def check_zephyr(folder):
     manifest = read_yaml(folder / "zephyr/module.yml")
     if manifest is None:
         return
-    check(set(manifest) <= MODULE_FIELDS and set(manifest["build"]) <= MODULE_BUILD_FIELDS, f"module.yml: unknown fields in {manifest}")
-    check(isinstance(manifest["name"], str) and all(isinstance(value, str) for value in manifest["build"].values()), "module.yml: no texts")
-    check((folder / manifest["build"]["cmake"] / "CMakeLists.txt").is_file(), "module.yml: build.cmake")
-    check((folder / manifest["build"]["kconfig"]).is_file(), "module.yml: build.kconfig")
+    build = manifest["build"]
+    check(set(manifest) <= MODULE_FIELDS and set(build) <= BUILD_FIELDS, f"module.yml: unknown fields in {manifest}")
+    check(all(isinstance(value, str) for value in [manifest["name"], *build.values()]), "module.yml: no texts")
+    check((folder / build["cmake"] / "CMakeLists.txt").is_file(), "module.yml: build.cmake")
+    check((folder / build["kconfig"]).is_file(), "module.yml: build.kconfig")
     for samples in manifest["samples"]:
         check(list((folder / samples).glob("*/sample.yaml")), f"module.yml: no samples in {samples}")
     sample = read_yaml(folder / "samples/pronounce/sample.yaml")
@@ -112,28 +115,30 @@ def check_zephyr(folder):
 
 def check_flat(folder):
     """Arduino's layout: every file of src/ is compiled, and src/ is the include folder."""
-    check(not list((folder / "src").rglob("*.cc")), f"{folder}: arduino-builder leaves out .cc")
-    named = ["source/" + path.relative_to(folder / "src").with_suffix(".cc").as_posix() for path in (folder / "src").rglob("*.cpp")]
+    src = folder / "src"
+    check(not list(src.rglob("*.cc")), f"{folder}: arduino-builder leaves out .cc")
+    named = ["source/" + path.relative_to(src).with_suffix(".cc").as_posix() for path in src.rglob("*.cpp")]
     check_sources(folder.name, folder.parents[1] / "zephyr/goldcrest", named)
-    check(not any("/x86/" in path or "/arm/" in path for path in named), f"{folder}: kernels of an operating system's machines")
-    for file in [path for path in (folder / "src").rglob("*") if path.suffix in (".cpp", ".h")]:
-        for included in re.findall(r'^#include "([^"]+)"', file.read_text(encoding="utf-8"), re.MULTILINE):
-            is_there = (folder / "src" / included).is_file() or (file.parent / included).is_file()
-            check(is_there or included in ("goldcrest/xnnpack.h",), f"{file} includes {included}, which is missing")
+    check(not any("/x86/" in path or "/arm/" in path for path in named), f"{folder}: kernels of operating systems")
+    for file in [path for path in src.rglob("*") if path.suffix in (".cpp", ".h")]:
+        for included in re.findall(r'^#include "([^"]+)"', read(file), re.MULTILINE):
+            is_there = (src / included).is_file() or (file.parent / included).is_file()
+            check(is_there or included == "goldcrest/xnnpack.h", f"{file} includes {included}, which is missing")
 
 
 def check_arduino(folder):
     check_flat(folder)
     check_example(folder / "examples/pronounce", ["pronounce.ino"])
-    lines = (folder / "library.properties").read_text(encoding="utf-8").splitlines()
+    lines = read(folder / "library.properties").splitlines()
     fields = dict(line.split("=", 1) for line in lines)
-    for field in ("name", "version", "author", "maintainer", "sentence", "paragraph", "category", "url", "architectures"):
-        check(field in fields, f"library.properties: no {field}")
+    needed = {"name", "version", "author", "maintainer", "sentence", "paragraph", "category", "url", "architectures"}
+    check(needed <= set(fields), f"library.properties: no {needed - set(fields)}")
     check(len(fields) == len(lines), "library.properties: a field is there twice")
-    check(re.fullmatch(r"[A-Za-z][A-Za-z0-9 _.-]{0,62}", fields["name"]) and fields["name"] == folder.name, "library.properties: name")
+    name = fields["name"]
+    check(re.fullmatch(r"[A-Za-z][A-Za-z0-9 _.-]{0,62}", name) and name == folder.name, "library.properties: name")
     check(fields["version"] == VERSION, f"library.properties: version {fields['version']}")
-    check(fields["category"] in ("Communication", "Data Processing", "Data Storage", "Device Control", "Display", "Other", "Sensors",
-                                 "Signal Input/Output", "Timing", "Uncategorized"), "library.properties: category")
+    check(fields["category"] in ("Communication", "Data Processing", "Data Storage", "Device Control", "Display",
+          "Other", "Sensors", "Signal Input/Output", "Timing", "Uncategorized"), "library.properties: category")
     for header in fields["includes"].split(","):
         check((folder / "src" / header).is_file(), f"library.properties: includes {header}")
 
@@ -143,9 +148,9 @@ def check_platformio(folder):
     for file in (folder / "src").rglob("*.*"):
         other = folder.parents[1] / "arduino/Goldcrest" / file.relative_to(folder)
         check(other.is_file() and file.read_bytes() == other.read_bytes(), f"{file}: other than Arduino's")
-    manifest = json.loads((folder / "library.json").read_text(encoding="utf-8"))
-    known = {"$schema", "name", "version", "description", "keywords", "repository", "authors", "license", "frameworks", "platforms",
-             "headers", "build", "examples"}
+    manifest = json.loads(read(folder / "library.json"))
+    known = {"$schema", "name", "version", "description", "keywords", "repository", "authors", "license", "frameworks",
+             "platforms", "headers", "build", "examples"}
     check(set(manifest) <= known, f"library.json: unknown fields {set(manifest) - known}")
     check(manifest["version"] == VERSION and manifest["license"] == "Apache-2.0", "library.json: version or license")
     check((folder / "src" / manifest["headers"]).is_file(), "library.json: headers")
@@ -160,13 +165,13 @@ def check_cmsis_pack(folder):
     check(f"{text['vendor']}.{text['name']}.pdsc" == path.name, "pdsc: vendor and name are not the file's")
     check(root.find("releases/release").get("version") == VERSION, "pdsc: version")
     check((folder / text["license"]).is_file(), "pdsc: license")
-    files = [file for file in root.iter("file")]
+    files = list(root.iter("file"))
     for file in files:
         check((folder / file.get("name")).exists(), f"pdsc: names {file.get('name')}, which is not there")
     check_sources("cmsis-pack", folder, [file.get("name") for file in files if file.get("category") == "sourceCpp"])
     conditions = {condition.get("id") for condition in root.iter("condition")}
     parts = {component.get("Csub") for component in root.iter("component")}
-    check(parts == {"Engine"} | {option for option, _ in OPTIONS}, f"pdsc: components {parts}")
+    check(parts == {"Engine", *OPTIONS}, f"pdsc: components {parts}")
     for component in root.iter("component"):
         check(component.get("condition") in conditions, f"pdsc: no condition {component.get('condition')}")
     for needed in root.iter("require"):
@@ -179,31 +184,30 @@ def check_cmsis_pack(folder):
 
 
 def check_kconfig(packages):
-    """Reads each file with every choice of the options that have relations, and with each pair of the others. The values are
-    those of the options that CMake knows."""
+    """Reads each file with every choice of the options that have relations, and with each pair of the others. The
+    values are those of the options that CMake knows."""
     try:
         import kconfiglib
     except ImportError:
         print("manifests.py: skipped: kconfiglib is not installed")
         sys.exit("\n".join(errors) or 77)
-    texts = {"esp-idf": (packages / "esp-idf/goldcrest/Kconfig").read_text(encoding="utf-8"),
-             "zephyr": 'config CPP\n\tbool "C++"\n\n' + (packages / "zephyr/goldcrest/zephyr/Kconfig").read_text(encoding="utf-8")}
-    names = [option for option, _ in OPTIONS]
+    texts = {"esp-idf": read(packages / "esp-idf/goldcrest/Kconfig"),
+             "zephyr": 'config CPP\n\tbool "C++"\n\n' + read(packages / "zephyr/goldcrest/zephyr/Kconfig")}
     for ecosystem, text in texts.items():
         path = packages / f"{ecosystem}.Kconfig"
         path.write_text(text, encoding="utf-8")
         kconfig = kconfiglib.Kconfig(path.as_posix(), warn_to_stderr=False)
         path.unlink()
         check(not kconfig.warnings, f"{ecosystem}: {kconfig.warnings}")
-        check([symbol.name for symbol in kconfig.unique_defined_syms if symbol.name.startswith("GOLDCREST_")] == names,
-              f"{ecosystem}: other options than base/features-inl.h")
+        defined = [symbol.name for symbol in kconfig.unique_defined_syms if symbol.name.startswith("GOLDCREST_")]
+        check(defined == OPTIONS, f"{ecosystem}: other options than base/features-inl.h")
         # As engine/README.md has them: an option turns others on.
         turns_on = {"SPEECH": ("LAYERS", "PROMPT", "ACCURACY")}
         related = ["GOLDCREST_" + name for name in [*turns_on, "LAYERS", "PROMPT", "ACCURACY"]]
         choices = [set(chosen) for n in range(len(related) + 1) for chosen in itertools.combinations(related, n)]
-        choices += [set(pair) for pair in itertools.combinations(names, 2)] + [set(names)]
+        choices += [set(pair) for pair in itertools.combinations(OPTIONS, 2)] + [set(OPTIONS)]
         for chosen in choices:
-            for name in names:
+            for name in OPTIONS:
                 kconfig.syms[name].set_value(2 if name in chosen else 0)
             if "GOLDCREST" in kconfig.syms:
                 kconfig.syms["GOLDCREST"].set_value(2)
@@ -211,23 +215,24 @@ def check_kconfig(packages):
             for name, others in turns_on.items():
                 if "GOLDCREST_" + name in expected:
                     expected |= {"GOLDCREST_" + other for other in others}
-            found = {name for name in names if kconfig.syms[name].str_value == "y"}
+            found = {name for name in OPTIONS if kconfig.syms[name].str_value == "y"}
             check(found == expected, f"{ecosystem}: {sorted(chosen)} gives {sorted(found)}")
-        print(f"manifests.py: {ecosystem}: {len(choices)} choices of {len(names)} options")
+        print(f"manifests.py: {ecosystem}: {len(choices)} choices of {len(OPTIONS)} options")
 
 
 def main():
     packages = pathlib.Path(sys.argv[1])
     check(len(OPTIONS) > 5 and len(TABLES) > 5, "features-inl.h or tables.cmake has another form")
-    for name, folder in {"esp_idf": "esp-idf/goldcrest", "pico_sdk": "pico-sdk/goldcrest", "zephyr": "zephyr/goldcrest",
-                         "arduino": "arduino/Goldcrest", "platformio": "platformio/goldcrest", "cmsis_pack": "cmsis-pack/goldcrest"}.items():
-        globals()["check_" + name](packages / folder)
-        page = (packages / folder / "README.md").read_text(encoding="utf-8")
-        check(page.count("\n") <= 45 and "Seen:" in page and "## What every package needs to know" in page, f"{folder}: README.md")
-        check((packages / folder / "LICENSE").is_file(), f"{folder}: no LICENSE")
-        for file in (packages / folder).rglob("*"):
-            if file.is_file() and file.suffix not in (".gcst",) and str(REPOSITORY) in file.read_text(encoding="utf-8"):
-                errors.append(f"{file} has a path of this machine")
+    for folder in map(packages.joinpath, ("esp-idf/goldcrest", "pico-sdk/goldcrest", "zephyr/goldcrest",
+                                          "arduino/Goldcrest", "platformio/goldcrest", "cmsis-pack/goldcrest")):
+        globals()["check_" + folder.parent.name.replace("-", "_")](folder)
+        page = read(folder / "README.md")
+        check(page.count("\n") <= 45, f"{folder}: README.md is long")
+        check("Seen:" in page and "## What every package needs to know" in page, f"{folder}: README.md")
+        check((folder / "LICENSE").is_file(), f"{folder}: no LICENSE")
+        for file in folder.rglob("*"):
+            check(not file.is_file() or file.suffix == ".gcst" or str(REPOSITORY) not in read(file),
+                  f"{file} has a path of this machine")
     if "--kconfig" in sys.argv:
         check_kconfig(packages)
     for sentence in skipped:

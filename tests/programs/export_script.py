@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""examples/export_nn_transformer.py: tables of positions, messages. Usage: export_script.py EXAMPLES GOLDCREST_CONVERT"""
+"""examples/export_nn_transformer.py: tables of positions, messages. Usage: export_script.py EXAMPLES CONVERTER"""
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -78,14 +79,14 @@ def expect_checked(folder, *arguments):
     done = run(folder, CONVERT, 'out', '-q', '--check', 'out/samples')
     if done.returncode != 0:
         sys.exit(f'{arguments}: its conversion ended with {done.returncode}\n{done.stdout}{done.stderr}')
-    with open(os.path.join(folder, 'out', 'samples', 'results.jsonl'), encoding='utf8') as f:
-        return json.loads(f.readline())['max_target_tokens']
+    lines = pathlib.Path(folder, 'out/samples/results.jsonl').read_text(encoding='utf8')
+    return json.loads(lines.split('\n')[0])['max_target_tokens']
 
 
 def expect_refused(folder, text, *arguments):
     done = export(folder, *arguments)
-    found = done.stderr.strip().splitlines()[-1:]
-    if done.returncode != 1 or found != ['export_nn_transformer.py: ' + text]:
+    found = '\n'.join(done.stderr.splitlines()[-1 - text.count('\n'):])
+    if done.returncode != 1 or found != 'export_nn_transformer.py: ' + text:
         sys.exit(f'{arguments}: status {done.returncode}\n{found}\nexpected\n{text}')
 
 
@@ -126,18 +127,7 @@ def save_checkpoint(folder, torch):
                   'source_embedding': 'src.weight', 'target_embedding': 'tgt.weight',
                   'output_projection': 'generator', 'source_positions': 'src_pos.weight',
                   'target_positions': 'tgt_pos.weight'}}
-    with open(os.path.join(folder, 'config.json'), 'w', encoding='utf8') as f:
-        json.dump(config, f)
-
-
-def expect(folder, arguments, text):
-    script = os.path.join(EXAMPLES, 'export_nn_transformer.py')
-    environment = {**os.environ, 'PYTHONDONTWRITEBYTECODE': '1'}
-    done = subprocess.run([sys.executable, script, 'out', *arguments], cwd=folder, env=environment, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    found = '\n'.join(done.stderr.splitlines()[-1 - text.count('\n'):])
-    if done.returncode != 1 or found != 'export_nn_transformer.py: ' + text:
-        sys.exit(f'{arguments}: status {done.returncode}\n{found}\nexpected\n{text}')
+    pathlib.Path(folder, 'config.json').write_text(json.dumps(config), encoding='utf8')
 
 
 def check_messages():
@@ -146,32 +136,31 @@ def check_messages():
         try:
             import torch
         except ImportError:
-            expect(folder, [], "PyTorch was not found (No module named 'torch'); pip install torch")
+            expect_refused(folder, "PyTorch was not found (No module named 'torch'); pip install torch")
             print('skipped the tests with PyTorch, which is not installed')
             return
-        with open(os.path.join(folder, 'mine.py'), 'w', encoding='utf8') as f:
-            f.write(LINEAR)
+        pathlib.Path(folder, 'mine.py').write_text(LINEAR, encoding='utf8')
         path = os.path.join(folder, 'model.pt')
         torch.save({'state_dict': {'module.a.weight': torch.zeros(3, 2)}}, path)
-        all_set = ['--set', 'nhead=1', 'activation=relu', 'norm_first=false', 'scale_embedding=true',
-                   'position_encoding=sinusoidal_interleaved', 'max_positions=4', 'bos_token=1', 'eos_token=2',
-                   'add_source_eos=true', '--tensors', 'source_embedding=a.weight']
-        expect(folder, ['--from', 'absent:make'],
-               f"module 'absent' was not found in {os.path.realpath(folder)} or in the Python path")
-        expect(folder, ['--from', 'mine:made'], "function 'made' was not found in mine; it has make")
-        expect(folder, ['--from', 'mine:make'],
-               'no nn.Transformer was found in Linear, whose modules are Linear; give it as transformer=')
-        expect(folder, ['--checkpoint', 'model.pt', '--set', 'nhead=1', 'activation=relu'],
-               'settings that were not found in --set, --tensors or --config (converter/dialects/NN_TRANSFORMER.md '
-               'describes them):\n  norm_first\n  scale_embedding\n  position_encoding\n  bos_token\n  eos_token\n'
-               '  add_source_eos\n  max_positions\n  tensors source_embedding')
-        expect(folder, ['--checkpoint', 'model.pt', *all_set],
-               'no tensor of the state dict ends in encoder.layers.0.linear1.weight; it has a.weight')
-        expect(folder, ['--checkpoint', 'absent.pt', *all_set], "[Errno 2] No such file or directory: 'absent.pt'")
+        given = ['--set', 'nhead=1', 'activation=relu', 'norm_first=false', 'scale_embedding=true',
+                 'position_encoding=sinusoidal_interleaved', 'max_positions=4', 'bos_token=1', 'eos_token=2',
+                 'add_source_eos=true', '--tensors', 'source_embedding=a.weight']
+        expect_refused(folder, f"module 'absent' was not found in {os.path.realpath(folder)} or in the Python path",
+                       '--from', 'absent:make')
+        expect_refused(folder, "function 'made' was not found in mine; it has make", '--from', 'mine:made')
+        expect_refused(folder, 'no nn.Transformer was found in Linear, whose modules are Linear; give it as '
+                       'transformer=', '--from', 'mine:make')
+        checkpoint = '--checkpoint', 'model.pt'
+        expect_refused(
+            folder, 'settings that were not found in --set, --tensors or --config (converter/dialects/NN_TRANSFORMER.md'
+            ' describes them):\n  norm_first\n  scale_embedding\n  position_encoding\n  bos_token\n  eos_token\n'
+            '  add_source_eos\n  max_positions\n  tensors source_embedding', *checkpoint, *given[:3])
+        expect_refused(folder, 'no tensor of the state dict ends in encoder.layers.0.linear1.weight; it has a.weight',
+                       *checkpoint, *given)
+        expect_refused(folder, "[Errno 2] No such file or directory: 'absent.pt'", '--checkpoint', 'absent.pt', *given)
         torch.save(torch.nn.Linear(2, 2), path)
-        expect(folder, ['--checkpoint', 'model.pt', *all_set],
-               'the checkpoint has more than weights, which is not executed; save torch.save(model.state_dict(), ...) '
-               'where it was made, or use --from')
+        expect_refused(folder, 'the checkpoint has more than weights, which is not executed; save '
+                       'torch.save(model.state_dict(), ...) where it was made, or use --from', *checkpoint, *given)
 
 
 def main():
@@ -183,8 +172,7 @@ def main():
         except ImportError:
             print('without PyTorch this is all that can be tested')
             return
-        with open(os.path.join(folder, 'mine.py'), 'w', encoding='utf8') as f:
-            f.write(MODULE)
+        pathlib.Path(folder, 'mine.py').write_text(MODULE, encoding='utf8')
         equal(expect_checked(folder, '--from', 'mine:make'), 9)
         expect_refused(folder, 'tensors.positions was not found, or tensors.target_positions: the name of the table '
                        'of positions', '--from', 'mine:unnamed')

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Made savez.npz and savez_compressed.npz with NumPy, as Marian's .npz has it: arrays and special:model.yml as bytes."""
+"""Made savez.npz and savez_compressed.npz with NumPy, as Marian's .npz: arrays and special:model.yml as bytes."""
 from pathlib import Path
 
 import numpy as np
