@@ -47,9 +47,8 @@ def save_safetensors(path, tensors):
     """Writes {name: tensor} as float32 in the safetensors format."""
     header, payload, offset = {}, [], 0
     for name, tensor in tensors.items():
-        values = tensor.detach().to('cpu', torch.float32).contiguous()
-        raw = values.numpy().astype('<f4').tobytes()
-        header[name] = {'dtype': 'F32', 'shape': list(values.shape), 'data_offsets': [offset, offset + len(raw)]}
+        raw = tensor.detach().to('cpu', torch.float32).contiguous().numpy().astype('<f4').tobytes()
+        header[name] = {'dtype': 'F32', 'shape': list(tensor.shape), 'data_offsets': [offset, offset + len(raw)]}
         offset += len(raw)
         payload.append(raw)
     text = json.dumps(header).encode()
@@ -174,17 +173,14 @@ def trace(transformer, run):
         batch_first = stack.layers[0].self_attn.batch_first
         outputs[name] = (value[0] if batch_first else value[:, 0]).clone()
 
-    for side in ('encoder', 'decoder'):
+    for side in STACKS:
         stack = getattr(transformer, side)
-        first = stack.layers[0]
-        hooks.append(first.register_forward_pre_hook(
+        hooks.append(stack.layers[0].register_forward_pre_hook(
             lambda module, args, side=side, stack=stack: keep(side + '.embed', stack, args[0])))
-        for i, layer in enumerate(stack.layers):
-            hooks.append(layer.register_forward_hook(
-                lambda module, args, out, name=f'{side}.layers.{i}', stack=stack: keep(name, stack, out)))
-        if stack.norm is not None:
-            hooks.append(stack.norm.register_forward_hook(
-                lambda module, args, out, name=side + '.norm', stack=stack: keep(name, stack, out)))
+        for name, part in [*((f'layers.{i}', layer) for i, layer in enumerate(stack.layers)), ('norm', stack.norm)]:
+            if part is not None:
+                hooks.append(part.register_forward_hook(
+                    lambda module, args, out, name=f'{side}.{name}', stack=stack: keep(name, stack, out)))
     try:
         run()
     finally:
@@ -249,8 +245,7 @@ def export(folder, model, *, encode, decode, source_embedding, target_embedding,
     os.makedirs(folder, exist_ok=True)
     save_safetensors(os.path.join(folder, 'model.safetensors'), weights)
     with open(os.path.join(folder, 'config.json'), 'w', encoding='utf8') as f:
-        json.dump(config, f, ensure_ascii=False, indent=1)
-        f.write('\n')
+        f.write(json.dumps(config, ensure_ascii=False, indent=1) + '\n')
     write_samples(os.path.join(folder, 'samples'), transformer, encode, decode, search, sources, beam_size)
 
 

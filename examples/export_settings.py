@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The settings of a config.json as export_nn_transformer.py reads them, with a message for each that is not there."""
 import difflib
+import math
 
 STACKS = {'encoder': 'source', 'decoder': 'target'}  # each stack reads the tokens of this side
 STORED = ('learned', 'stored')
@@ -63,10 +64,7 @@ def position_rows(settings, stack, shape_of):
     if name is None:
         raise NotFound(f'tensors.positions was not found, or tensors.{STACKS[stack]}_positions: the name of the table '
                        'of positions')
-    count = 1
-    for size in shape_of(name)[:-1]:
-        count *= size
-    return count - of_stack(settings, stack, 'position_offset', 0)
+    return math.prod(shape_of(name)[:-1]) - of_stack(settings, stack, 'position_offset', 0)
 
 
 def check_settings(settings):

@@ -51,15 +51,14 @@ class StateDictModel(nn.Module):
         layer_of = lambda name, start: int(name[len(start):].split('.')[0])
         count = lambda start: 1 + max(layer_of(name, start) for name in weights if name.startswith(start))
         self.src_embed = nn.Embedding.from_pretrained(tensor(names['source_embedding']))
-        self.tgt_embed = nn.Embedding.from_pretrained(
-            tensor(names.get('target_embedding', names['source_embedding'])))
+        self.tgt_embed = nn.Embedding.from_pretrained(tensor(names.get('target_embedding', names['source_embedding'])))
         d_model, d_ff = self.src_embed.embedding_dim, weights[prefix + 'encoder.layers.0.linear1.weight'].size(0)
         bias = prefix + 'encoder.layers.0.linear1.bias' in weights
         activation = lambda side: find(ACTIVATIONS, of_stack(config, side, 'activation'), 'activation',
                                        'what can be converted')
         self.transformer = nn.Transformer(
-            d_model, of_both(config, 'nhead'), count(prefix + 'encoder.layers.'), count(prefix + 'decoder.layers.'), d_ff, 0.0,
-            activation('encoder'), layer_norm_eps=of_both(config, 'layer_norm_eps', 1e-5), batch_first=True,
+            d_model, of_both(config, 'nhead'), *(count(f'{prefix}{stack}.layers.') for stack in STACKS),
+            d_ff, 0.0, activation('encoder'), layer_norm_eps=of_both(config, 'layer_norm_eps', 1e-5), batch_first=True,
             norm_first=of_both(config, 'norm_first'), bias=bias)
         for layer in self.transformer.decoder.layers:
             layer.activation = activation('decoder')
@@ -103,10 +102,8 @@ def position_values(config, stack, weights, d_model):
     denominator = d_model - 2 if setting('position_denominator') == 'd_model-2' else d_model
     frequencies = setting('position_base', 10000.0) ** (-2 * pairs / denominator)
     angles = (torch.arange(rows) + offset)[:, None] * frequencies
-    sines, cosines = angles.sin(), angles.cos()
-    interleaved = setting('position_encoding') == 'sinusoidal_interleaved'
-    table = torch.stack((sines, cosines), 2).flatten(1) if interleaved else torch.cat((sines, cosines), 1)
-    return table.float()
+    waves, interleaved = (angles.sin(), angles.cos()), setting('position_encoding') == 'sinusoidal_interleaved'
+    return (torch.stack(waves, 2).flatten(1) if interleaved else torch.cat(waves, 1)).float()
 
 
 def load_weights(path):

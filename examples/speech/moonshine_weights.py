@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a checkpoint of Moonshine tiny, named as transformers names it, of the int8 files in a wheel of moonshine-voice.
+"""Makes a checkpoint of Moonshine tiny, named as transformers names it, from the int8 files of moonshine-voice's wheel.
 
     python3 -m pip download --no-deps moonshine-voice==0.1.0
     python3 moonshine_weights.py moonshine_voice-0.1.0-*.whl FOLDER
@@ -143,10 +143,8 @@ def write_safetensors(path: pathlib.Path, weights: dict) -> None:
         header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [at, at + len(values)]}
         at += len(values)
     text = json.dumps(header).encode()
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text)
-        for _, (_, values) in sorted(weights.items()):
-            file.write(values)
+    values = [values for _, (_, values) in sorted(weights.items())]
+    path.write_bytes(b"".join([struct.pack("<Q", len(text)), text, *values]))
 
 
 def settings_of(weights: dict, n_pieces: int) -> dict:
@@ -188,8 +186,8 @@ def main() -> None:
     write_safetensors(folder / "model.safetensors", weights)
     generation = {name: settings[name] for name in ("decoder_start_token_id", "bos_token_id", "eos_token_id")}
     generation["max_length"] = LONGEST_TEXT
-    for name, content in {"config": settings, "generation_config": generation, "tokenizer": tokenizer_of(pieces)}.items():
-        (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    for name, value in {"config": settings, "generation_config": generation, "tokenizer": tokenizer_of(pieces)}.items():
+        (folder / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goldcrest in a web page, a worker or node: loads a .gcst file, tests it, translates with it. goldcrest.d.mts has the types,
-// and says what each function and option does.
+// Goldcrest in a web page, a worker or node: loads a .gcst file, tests it, translates with it. goldcrest.d.mts has the
+// types, and says what each function and option does.
 
 const WORKING = 1, DONE = 3, MODEL_CORRUPT = -2, HASH_LOGITS = 2;
 const encoder = new TextEncoder(), decoder = new TextDecoder();
@@ -36,9 +36,9 @@ export class Model {
     const place = engine.place_model(bytes.length) >>> 0;  // above 2 GB, addresses come as negative numbers
     if (!place) throw new GoldcrestError(0, `no memory for a model of ${bytes.length} bytes`);
     new Uint8Array(engine.memory.buffer, place, bytes.length).set(bytes);
-    const isModel = decoder.decode(bytes.subarray(4, 8)) === 'GCST';
     const status = engine.start(bytes.length, beamSize);
-    this.#check(status, status === MODEL_CORRUPT && !isModel ? 'it is not a .gcst file (goldcrest-convert makes them): ' : '');
+    const isOther = status === MODEL_CORRUPT && decoder.decode(bytes.subarray(4, 8)) !== 'GCST';
+    this.#check(status, isOther ? 'it is not a .gcst file (goldcrest-convert makes them): ' : '');
     if (sourceLanguage || targetLanguage) {
       this.#write(encoder.encode(`${sourceLanguage}\0${targetLanguage}\0`));
       this.#check(engine.set_languages());

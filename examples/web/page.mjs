@@ -32,9 +32,10 @@ async function loadFrom(address) {
 }
 
 function showModel({ info, selfTestMs }) {
-  tell(`${info.name || 'The model'} is ready. Self-test passed in ${selfTestMs.toFixed(0)} ms: the same bits as on every machine.`, 'good');
-  facts.textContent = `${megabytes(info.memoryBytes)} of memory, beam size ${info.beamSize}, kernels ${info.kernels}. ` +
-    [info.license, info.attribution].filter(Boolean).join('. ');
+  const passed = `Self-test passed in ${selfTestMs.toFixed(0)} ms: the same bits as on every machine.`;
+  tell(`${info.name || 'The model'} is ready. ${passed}`, 'good');
+  const engine = `${megabytes(info.memoryBytes)} of memory, beam size ${info.beamSize}, kernels ${info.kernels}`;
+  facts.textContent = [engine, info.license, info.attribution].filter(Boolean).join('. ');
   source.lang = info.sourceLanguage;
   translation.lang = info.targetLanguage;
   source.disabled = false;

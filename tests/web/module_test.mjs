@@ -4,8 +4,8 @@
 //   contract PROGRAM                     runs a program of tests/kernels that is compiled for WASI: contract_runs 1 0
 //   module FOLDER                        the module imports nothing and is small
 //   golden FOLDER MODEL TSV HASH_FILE    the golden hash of tests/kernels/golden_hash.cc
-//   texts FOLDER MODEL TSV TRANSLATE [SOURCE TARGET]   the texts that the program TRANSLATE of this machine writes, between
-//                                        these languages; 77 if it is missing
+//   texts FOLDER MODEL TSV TRANSLATE [SOURCE TARGET]   the texts that the program TRANSLATE of this machine writes,
+//                                        between these languages; 77 if it is missing
 //   readme FOLDER MODEL README           the example of the page's README runs
 //   refusals FOLDER MODEL                damaged files are refused by the engine's own messages
 //   memory FOLDER MODEL TSV              memory grows to what the model needs, and no further in 1,000 translations
@@ -20,12 +20,15 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 const MOST_MODULE_BYTES = 220000;
 const [command, target, modelPath, tsv, last, sourceLanguage, targetLanguage] = process.argv.slice(2);
+const work = mkdtempSync(join(tmpdir(), 'goldcrest_web'));
+process.on('exit', () => rmSync(work, { recursive: true }));
 
 function read(path) {
-  if (!existsSync(path)) throw new Error(`${path}: no such file; ctest --preset host -R golden_ makes the models and their hashes`);
+  if (!existsSync(path)) throw new Error(`${path}: missing; ctest --preset host -R golden_ makes models and hashes`);
   return readFileSync(path);
 }
-const goldcrest = () => import(pathToFileURL(resolve(target, 'goldcrest.mjs')));
+const moduleUrl = () => pathToFileURL(resolve(target, 'goldcrest.mjs')).href;
+const goldcrest = () => import(moduleUrl());
 
 // The first column of the first n different lines.
 function sources(n) {
@@ -38,15 +41,9 @@ function sources(n) {
   return found;
 }
 
-// Runs the host's goldcrest-translate; returns its output. `files` are temporary files that arguments name as @NAME.
-function translateOnHost(program, input, args, files = {}, env = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'goldcrest_web'));
-  try {
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    return execFileSync(program, args.map(a => a.startsWith('@') ? join(folder, a.slice(1)) : a),
-      { input, env: { ...process.env, ...env }, maxBuffer: 1 << 26, stdio: ['pipe', 'pipe', 'pipe'] }).toString();
-  } finally { rmSync(folder, { recursive: true }); }
-}
+// Runs the host's goldcrest-translate; returns its output.
+const translateOnHost = (program, lines, ...args) =>
+  execFileSync(program, args, { input: lines.join('\n') + '\n', maxBuffer: 1 << 26, stdio: 'pipe' }).toString();
 
 const tests = {
   async contract() {
@@ -64,8 +61,9 @@ const tests = {
     assert(bytes.length <= MOST_MODULE_BYTES, 'the module is too large');
     const { compile, load, Model, GoldcrestError } = await goldcrest();
     const declared = readFileSync(join(target, 'goldcrest.d.mts')).toString();
-    for (const { name } of [compile, load, Model, GoldcrestError]) assert(declared.includes(` ${name}`), `no type of ${name}`);
-    for (const name of Object.getOwnPropertyNames(Model.prototype)) assert(declared.includes(`${name}`), `no type of Model.${name}`);
+    const names = [compile, load, Model, GoldcrestError].map(({ name }) => ` ${name}`);
+    names.push(...Object.getOwnPropertyNames(Model.prototype));
+    assert.deepEqual(names.filter(name => !declared.includes(name)), [], 'names without a type');
   },
 
   async golden() {
@@ -88,16 +86,16 @@ const tests = {
   async texts() {
     if (!existsSync(last)) { console.log(`texts: skipped: ${last} is not built`); return 77; }
     const { load } = await goldcrest();
-    const lines = sources(100), abbreviations = 'Mr Dr no#';
+    const lines = sources(100), abbreviations = 'Mr Dr no#', words = join(work, 'words');
+    writeFileSync(words, abbreviations);
     if (tsv.includes('enfr')) {  // paragraphs of several sentences, with white space of every kind between them
-      for (let i = 0; i < 40; i += 4) lines.push(`  ${lines[i]} \t${lines[i + 1]}  ${lines[i + 2]} Mr. ${lines[i + 3]} `);
+      for (let i = 0; i < 40;) lines.push(`  ${lines[i++]} \t${lines[i++]}  ${lines[i++]} Mr. ${lines[i++]} `);
       lines.push('', '   ', lines.slice(0, 60).join(' '));
     }
     for (const beamSize of [0, 1, 3]) {
       const beams = beamSize ? ['--beam-size', String(beamSize)] : [];
       if (targetLanguage) beams.push('--source-lang', sourceLanguage, '--target-lang', targetLanguage);
-      const expected = translateOnHost(last, lines.join('\n') + '\n', [modelPath, '--abbreviations', '@words', ...beams],
-        { words: abbreviations }).split('\n');
+      const expected = translateOnHost(last, lines, modelPath, '--abbreviations', words, ...beams).split('\n');
       const model = await load(read(modelPath), { beamSize, abbreviations, sourceLanguage, targetLanguage });
       lines.forEach((line, i) => {
         let before = '';
@@ -114,20 +112,18 @@ const tests = {
 
   async readme() {
     const [, example] = /```js\n([^]*?)```/.exec(read(tsv));
-    const folder = mkdtempSync(join(tmpdir(), 'goldcrest_web'));
-    try {
-      const program = join(folder, 'example.mjs'), fetched = JSON.stringify(resolve(modelPath));
-      writeFileSync(program, `import { readFileSync } from 'node:fs';\nglobalThis.fetch = async () => new Response(readFileSync(${fetched}));\n` +
-        example.replace('./goldcrest.mjs', pathToFileURL(resolve(target, 'goldcrest.mjs')).href));
-      const lines = execFileSync(process.execPath, [program]).toString().trim().split('\n');
-      assert.equal(lines[0], /\/\/ (Où .*)/.exec(example)[1]);
-      assert.equal(lines.at(-1), "J'ai faim.");
-    } finally { rmSync(folder, { recursive: true }); }
+    const program = join(work, 'example.mjs'), fetched = JSON.stringify(resolve(modelPath));
+    writeFileSync(program, "import { readFileSync } from 'node:fs';\n" +
+      `globalThis.fetch = async () => new Response(readFileSync(${fetched}));\n` +
+      example.replace('./goldcrest.mjs', moduleUrl()));
+    const lines = execFileSync(process.execPath, [program]).toString().trim().split('\n');
+    assert.equal(lines[0], /\/\/ (Où .*)/.exec(example)[1]);
+    assert.equal(lines.at(-1), "J'ai faim.");
   },
 
   async refusals() {
     const { load, compile, GoldcrestError } = await goldcrest();
-    const module = await compile(), good = read(modelPath);
+    const module = await compile(), good = read(modelPath), damaged = /corrupt|damaged|not a \.gcst/;
     let n = 0;
     const refuses = async (bytes, message) => {
       ++n;
@@ -138,8 +134,8 @@ const tests = {
       });
     };
     await refuses(new Uint8Array(0), /^it is not a \.gcst file/);
-    await refuses(new TextEncoder().encode('<!doctype html><p>404'.repeat(9)), /^it is not a \.gcst file.*damaged|^it is not/);
-    for (const bytes of [1, 64, 4096, good.length / 2, good.length - 1]) await refuses(good.subarray(0, bytes), /corrupt|damaged|not a \.gcst/);
+    await refuses(new TextEncoder().encode('<!doctype html><p>404'.repeat(9)), /^it is not/);
+    for (const size of [1, 64, 4096, good.length / 2, good.length - 1]) await refuses(good.subarray(0, size), damaged);
     let state = 1;
     for (let i = 0; i < 300; ++i) {  // a bit of a byte anywhere
       state = Math.imul(state, 1664525) + 1013904223 >>> 0;
@@ -160,7 +156,8 @@ const tests = {
     const module = await compile(), bytes = read(modelPath), lines = sources(50);
     const fresh = (await WebAssembly.instantiate(module)).exports.memory.buffer.byteLength;
     const model = await load(bytes, { module }), { arenaBytes, memoryBytes } = model.info;
-    assert(fresh < 1 << 20 && memoryBytes >= bytes.length + arenaBytes && memoryBytes < fresh + bytes.length + arenaBytes + (1 << 17));
+    const needed = bytes.length + arenaBytes;
+    assert(fresh < 1 << 20 && memoryBytes >= needed && memoryBytes < fresh + needed + (1 << 17));
     const first = lines.map(line => model.translate(line));
     const grown = model.info.memoryBytes;
     for (let i = 0; i < 1000; ++i) assert.equal(model.translate(lines[i % 50]), first[i % 50]);
@@ -170,7 +167,7 @@ const tests = {
     const long = `${lines.join('\n')}\n`.repeat(400);
     for (const _ of model.steps(long)) break;
     const most = model.info.memoryBytes;
-    assert(most > grown && most < grown + 4 * long.length + (1 << 17), `${grown} to ${most} for ${long.length} characters`);
+    assert(most > grown && most < grown + 4 * long.length + (1 << 17), `${most} bytes for ${long.length} characters`);
     for (let i = 0; i < 100; ++i) for (const _ of model.steps(long)) break;
     assert.equal(model.info.memoryBytes, most, 'memory grew with texts of the same length');
     model.close();
@@ -180,12 +177,12 @@ const tests = {
     const before = megabytes();
     for (let i = 0; i < 200; ++i) { await turn(); if (i % 10 === 0) globalThis.gc(); }
     const after = megabytes();
-    console.log(`module ${fresh} bytes, with the model ${memoryBytes}, after texts ${grown}; ${before.toFixed(0)} MB, ` +
-      `after 200 more models ${after.toFixed(0)} MB`);
+    console.log(`module ${fresh} bytes, with the model ${memoryBytes}, after texts ${grown}; ` +
+      `${before.toFixed(0)} MB, after 200 more models ${after.toFixed(0)} MB`);
     assert(after - before < 40 * memoryBytes / 2 ** 20, 'closed models stay in memory');
   },
 
-  // The host's program and this module in turns, each over the same lines; the median leaves out what else the machine did.
+  // The host's program and this module in turns, over the same lines; the median leaves out what else the machine did.
   async speed() {
     const { load } = await goldcrest();
     const lines = sources(200), model = await load(read(modelPath), { beamSize: 1 }), ratios = [];
@@ -193,15 +190,15 @@ const tests = {
       const begin = performance.now();
       for (const line of lines) model.translate(line);
       const here = (performance.now() - begin) / 1000;
-      const stats = translateOnHost('bash', lines.join('\n') + '\n', ['-c', '"$@" --stats 2>&1 > /dev/null', 'bash', last, modelPath,
-        '--beam-size', '1', '--batch', '1', '--threads', '1', '--kernels', 'x86_avx2']);
+      const stats = translateOnHost('bash', lines, '-c', '"$@" --stats 2>&1 > /dev/null', 'bash', last, modelPath,
+        '--beam-size', '1', '--batch', '1', '--threads', '1', '--kernels', 'x86_avx2');
       const host = Number(/, ([0-9.]+) s, [^]*kernels x86_avx2,/.exec(stats)[1]);
       if (turn > 0) ratios.push({ ratio: host / here, here, host });
     }
     ratios.sort((a, b) => a.ratio - b.ratio);
-    const { ratio, here, host } = ratios[10];
-    console.log(`${model.info.kernels} in node ${process.version}: ${ratio.toFixed(3)} of x86_avx2's speed (${here.toFixed(3)} s, ` +
-      `${host.toFixed(3)} s), the median of 20 pairs from ${ratios[0].ratio.toFixed(3)} to ${ratios[19].ratio.toFixed(3)}`);
+    const [least, median, most] = [0, 10, 19].map(i => ratios[i].ratio.toFixed(3)), { here, host } = ratios[10];
+    console.log(`${model.info.kernels} in node ${process.version}: ${median} of x86_avx2's speed ` +
+      `(${here.toFixed(3)} s, ${host.toFixed(3)} s), the median of 20 pairs from ${least} to ${most}`);
   },
 };
 

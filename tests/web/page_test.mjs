@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the page of examples/web in headless Chromium, 1280 and 400 pixels wide, light and dark. The self-test passes, a
-// sentence that is typed is translated, a damaged file is refused; nothing sticks out, each text has a contrast of at
+// Opens the page of examples/web in headless Chromium, 1280 and 400 pixels wide, light and dark. The self-test passes,
+// a sentence that is typed is translated, a damaged file is refused; nothing sticks out, each text has a contrast of at
 // least 4.5, each control has a name, the console has no error. Ends with 77 (skipped) without Chromium.
 // Usage: node page_test.mjs FOLDER MODEL ANOTHER_MODEL
 import assert from 'node:assert';
@@ -11,14 +11,15 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const [folder, modelPath, otherPath] = process.argv.slice(2);
-const browser = ['chromium', 'chromium-browser', 'google-chrome'].find(name => spawnSync(name, ['--version']).status === 0);
+const browser = ['chromium', 'chromium-browser', 'google-chrome'].find(b => spawnSync(b, ['--version']).status === 0);
 if (!browser) { console.log('page_test: skipped: no Chromium'); process.exit(77); }
 const work = mkdtempSync(join(tmpdir(), 'goldcrest_page'));
 
 // The web server of examples/web/README.md, on a port of its own.
 const served = join(folder, 'model.gcst');
 copyFileSync(modelPath, served);
-const server = spawn('python3', ['-u', '-m', 'http.server', '0', '-b', '127.0.0.1', '-d', folder], { stdio: ['ignore', 'pipe', 'ignore'] });
+const server = spawn('python3', ['-u', '-m', 'http.server', '0', '-b', '127.0.0.1', '-d', folder],
+  { stdio: ['ignore', 'pipe', 'ignore'] });
 const port = await new Promise((done, fail) => {
   let said = '';
   server.stdout.on('data', text => {
@@ -30,8 +31,9 @@ const port = await new Promise((done, fail) => {
 const home = `http://127.0.0.1:${port}/`;
 
 // The browser, by its debugging protocol over pipes: a JSON object and a zero for each message.
-const chromium = spawn(browser, ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', `--user-data-dir=${work}/profile`,
-  '--remote-debugging-pipe', 'about:blank'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
+const chromium = spawn(browser, ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
+  `--user-data-dir=${work}/profile`, '--remote-debugging-pipe', 'about:blank'],
+  { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
 const waiting = new Map(), problems = [];
 let sent = 0, received = '', session;
 chromium.stdio[4].on('data', bytes => {
@@ -40,16 +42,18 @@ chromium.stdio[4].on('data', bytes => {
   received = messages.pop();
   for (const { id, result, error, method, params } of messages.map(text => JSON.parse(text))) {
     if (id) error ? waiting.get(id)[1](new Error(error.message)) : waiting.get(id)[0](result);
-    if (method === 'Runtime.exceptionThrown') problems.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
-    if (method === 'Runtime.consoleAPICalled') problems.push(`console.${params.type}: ${params.args.map(a => a.value).join(' ')}`);
-    if (method === 'Log.entryAdded') problems.push(`${params.entry.level}: ${params.entry.text} ${params.entry.url ?? ''}`);
+    const { exceptionDetails, type, args, entry } = params ?? {};
+    if (exceptionDetails) problems.push(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    if (method === 'Runtime.consoleAPICalled') problems.push(`console.${type}: ${args.map(a => a.value).join(' ')}`);
+    if (method === 'Log.entryAdded') problems.push(`${entry.level}: ${entry.text} ${entry.url ?? ''}`);
   }
 });
 const call = (method, params = {}) => new Promise((...ways) => {
   waiting.set(++sent, ways);
   chromium.stdio[3].write(`${JSON.stringify({ id: sent, method, params, sessionId: session })}\0`);
 });
-const evaluate = async expression => (await call('Runtime.evaluate', { expression, returnByValue: true, awaitPromise: true })).result.value;
+const evaluate = async expression =>
+  (await call('Runtime.evaluate', { expression, returnByValue: true, awaitPromise: true })).result.value;
 async function until(expression, wanted) {
   let value;
   for (let i = 0; i < 2400; ++i) {
@@ -60,17 +64,18 @@ async function until(expression, wanted) {
   throw new Error(`${expression} stays ${JSON.stringify(value)}`);
 }
 
-const statusText = 'document.getElementById("status").textContent', output = 'document.getElementById("translation").textContent';
+const [statusText, output] = ['status', 'translation'].map(id => `document.getElementById("${id}").textContent`);
 const look = `(() => {
-  const luminance = c => c.map(v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((s, v, i) => s + v * [0.2126, 0.7152, 0.0722][i], 0);
-  const numbers = text => text.match(/[\\d.]+/g).map(Number);
-  const background = e => { for (; e; e = e.parentElement) { const c = numbers(getComputedStyle(e).backgroundColor); if (c[3] !== 0) return c.slice(0, 3); } };
+  const linear = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const luminance = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+  const numbers = (e, name) => getComputedStyle(e)[name].match(/[\\d.]+/g).map(Number);
+  const background = (e, c = numbers(e, 'backgroundColor')) => c[3] === 0 ? background(e.parentElement) : c;
   let contrast = 99, texts = 0, beyond = '';
   for (const e of document.querySelectorAll('body, body *:not(script)')) {
-    const box = e.getBoundingClientRect();
-    if (box.right > innerWidth + 0.5 || (e.tagName !== 'TEXTAREA' && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0)) beyond += e.tagName + e.id + ' ';
+    const scrolls = e.tagName !== 'TEXTAREA' && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0;
+    if (scrolls || e.getBoundingClientRect().right > innerWidth + 0.5) beyond += e.tagName + e.id + ' ';
     if (!e.value && ![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())) continue;
-    const [more, less] = [luminance(numbers(getComputedStyle(e).color).slice(0, 3)), luminance(background(e))].sort((a, b) => b - a);
+    const [more, less] = [luminance(numbers(e, 'color')), luminance(background(e))].sort((a, b) => b - a);
     contrast = Math.min(contrast, (more + 0.05) / (less + 0.05));
     ++texts;
   }
@@ -83,11 +88,11 @@ async function visit(width, scheme, expected) {
   await call('Page.navigate', { url: `${home}?model=model.gcst&beam=1` });
   const ready = await until(statusText, text => /ready|Refused|stopped|answers/.test(text));
   assert.match(ready, /Self-test passed/);
-  const typed = expected.source.split(/(?<= )/);
-  for (const word of typed) await call('Input.insertText', { text: word });  // the page has put the cursor into the text
+  // The page has put the cursor into the text.
+  for (const text of expected.source.split(/(?<= )/)) await call('Input.insertText', { text });
   await until(output, text => text === expected.translation);
   const { wide, inner, contrast, texts, beyond } = await evaluate(look);
-  console.log(`${width} pixels, ${scheme}: ${wide} of ${inner}, contrast ${contrast.toFixed(2)}, ${texts} texts; ${ready}`);
+  console.log(`${width}, ${scheme}: ${wide} of ${inner}, contrast ${contrast.toFixed(2)}, ${texts} texts; ${ready}`);
   assert(inner === width && wide <= inner && beyond === '', `the page is wider than the window: ${beyond}`);
   assert(contrast >= 4.5 && texts >= 8, `a text has a contrast of ${contrast}`);
   const { nodes } = await call('Accessibility.getFullAXTree');

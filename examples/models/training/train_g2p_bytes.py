@@ -5,9 +5,9 @@ Its words, their split and what it learns are those of g2p-small: `train_g2p_sma
 
     python3 train_g2p_bytes.py MINUTES tests/data/g2p/valid.tsv examples/models/g2p-bytes
 
-reads taught.tsv and writes the checkpoint. MINUTES are of one CPU: after them the learning rate is zero. Every 200 steps
-the script saves its state in state.pt of the folder. If that file exists, the script goes on from there, and MINUTES may
-be others. Needs torch and transformers.
+reads taught.tsv and writes the checkpoint. MINUTES are of one CPU: after them the learning rate is zero. Every 200
+steps the script saves its state in state.pt of the folder. If that file exists, the script goes on from there, and
+MINUTES may be others. Needs torch and transformers.
 """
 import math
 import os
@@ -93,14 +93,8 @@ def train(minutes, validation, folder):
             done = min(1, (time.process_time() - begin) / 60 / minutes)
             if done >= 1:
                 break
-            for group in optimizer.param_groups:
-                group['lr'] = PEAK_RATE * min(step / WARM_UP, 0.5 * (1 + math.cos(math.pi * done)))
-            loss = loss_of(model, batch)
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
+            rate = PEAK_RATE * min(step / WARM_UP, 0.5 * (1 + math.cos(math.pi * done)))
+            losses.append(train_g2p_small.descend(model, optimizer, rate, loss_of(model, batch)))
             if done > 0.85:  # the mean of the last weights is better than the last
                 if average is None:
                     average = {name: value.clone() for name, value in model.state_dict().items()}

@@ -2,8 +2,8 @@
 """Train g2p-small: a grapheme-to-phoneme nn.Transformer for microcontrollers of 256 kB, taught by the model g2p.
 
 Words and their phonemes come from the pronunciation dictionary of Debian's package pocketsphinx-en-us, which has no
-stress marks. The teacher lists pronunciations with stress; of these the best that the dictionary confirms is learnt,
-or the teacher's best where it confirms none. Words of the validation and test sets (by train_g2p.py's hash) are left out.
+stress marks. The teacher lists pronunciations with stress; of these the best that the dictionary confirms is learnt, or
+the teacher's best where it confirms none. Words of the validation and test sets (by train_g2p.py's hash) are left out.
 
     apt-get download pocketsphinx-en-us && dpkg -x pocketsphinx-en-us_*.deb dictionary
     goldcrest-convert examples/models/g2p -o g2p.gcst --weights float32
@@ -71,9 +71,9 @@ class Model(nn.Module):
         self.transformer = nn.Transformer(D_MODEL, N_HEADS, ENCODER_LAYERS, DECODER_LAYERS, D_FF, dropout=0.0,
                                           activation='relu', batch_first=True)
         self.generator = nn.Linear(D_MODEL, n_phonemes)
-        angles = torch.arange(MAX_POSITIONS)[:, None] * torch.exp(torch.arange(0, D_MODEL, 2) * (-math.log(1e4) / D_MODEL))
-        positions = torch.stack([angles.sin(), angles.cos()], -1).flatten(1)  # interleaved
-        self.register_buffer('positions', positions, persistent=False)
+        frequencies = torch.exp(torch.arange(0, D_MODEL, 2) * (-math.log(1e4) / D_MODEL))
+        angles = torch.arange(MAX_POSITIONS)[:, None] * frequencies  # sines and cosines are interleaved
+        self.register_buffer('positions', torch.stack([angles.sin(), angles.cos()], -1).flatten(1), persistent=False)
         for parameter in self.parameters():
             if parameter.dim() > 1:
                 nn.init.xavier_uniform_(parameter)
@@ -107,6 +107,17 @@ def batches(pairs):
         batch.append(pair)
     random.shuffle(out)
     return out + [batch]
+
+
+def descend(model, optimizer, rate, loss):
+    """A step of the optimizer. Returns the loss as a number."""
+    for group in optimizer.param_groups:
+        group['lr'] = rate
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
 
 
 @torch.no_grad()
@@ -155,16 +166,10 @@ def train(validation, folder):
         for batch in batches(pairs):
             step += 1
             rate = PEAK_RATE * min(step / WARM_UP, 0.5 * (1 + math.cos(math.pi * min(1, step / steps))))
-            for group in optimizer.param_groups:
-                group['lr'] = rate
             source, target = padded([s for s, _ in batch]), padded([t for _, t in batch])
             logits = model.decode(target[:, :-1], model.encode(source), source)
-            loss = F.cross_entropy(logits.flatten(0, 1), target[:, 1:].flatten(), ignore_index=PAD, label_smoothing=0.03)
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            losses.append(loss.item())
+            loss = F.cross_entropy(logits.flatten(0, 1), target[:, 1:].flatten(), ignore_index=PAD, label_smoothing=.03)
+            losses.append(descend(model, optimizer, rate, loss))
             if step > 0.8 * steps:  # the mean of the last weights is better than the last
                 if average is None:
                     average = {name: value.clone() for name, value in model.state_dict().items()}
