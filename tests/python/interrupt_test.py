@@ -13,6 +13,7 @@ from pathlib import Path
 
 import goldcrest
 from goldcrest._native import lib
+from support import run_tests
 
 
 def test_threads():
@@ -31,7 +32,8 @@ def test_threads():
     thread = threading.Thread(target=second)
     thread.start()
     thread.join()
-    assert refusals == ["this Model is in use; give each thread a Model of its own: they share the file's bytes"], refusals
+    reason = "this Model is in use; give each thread a Model of its own: they share the file's bytes"
+    assert refusals == [reason], refusals
     stream.close()
     assert model.translate("Let's go home.") == "Allons à la maison."
 
@@ -98,7 +100,7 @@ except KeyboardInterrupt:
         except goldcrest.Error as error: assert "in use" in str(error)
     print(seen, "" if kind == "clip" else model.translate("Let's go home."))
 """
-    kinds = ("sentence", "list", "reading", "clip", "stream", "scores", "self-test", "new model", "convert", "emit_c", "evaluate")
+    kinds = "sentence,list,reading,clip,stream,scores,self-test,new model,convert,emit_c,evaluate".split(",")
     for kind in kinds:
         late = []
         Path("interrupted").mkdir(exist_ok=True)
@@ -116,8 +118,4 @@ except KeyboardInterrupt:
         assert sorted(late)[2] <= 0.05, late
 
 
-for name, test in list(globals().items()):
-    if name.startswith("test_"):
-        start = time.perf_counter()
-        test()
-        print(f"{name}: {time.perf_counter() - start:.1f} s", flush=True)
+run_tests(globals())

@@ -8,40 +8,24 @@ import importlib.util
 import json
 import random
 import re
-import subprocess
 import sys
-import time
 import types
 import warnings
 from array import array
 from pathlib import Path
 
 import goldcrest
+import support
+from support import as_lines, refuses, refuses_each, run_tests, unpack, words
 
 SOURCE = Path(sys.argv[1])
 ENFR = "enfr.gcst"
 warnings.filterwarnings("ignore", ".*a text is cut at ")  # random models write to the limit
-WORDS = "Where is the station? I'm hungry. Let's go home. Dr. Smith said: \"no\", é 你好 x1 ... ! ;".split()
 FRENCH = ["Nous", "Je ne sais", "La gare", "Où est", "J'ai faim.", "Allons à la maison.", "Il", "le docteur"]
 
 
-def words(dice, most):
-    return " ".join(dice.choice(WORDS) for _ in range(dice.randint(1, most)))
-
-
 def program(*arguments, lines=(), model=ENFR):
-    command = [sys.executable, "-m", "goldcrest", "translate", model, *map(str, arguments)]
-    text = "".join(line + "\n" for line in lines).encode()
-    return subprocess.run(command, input=text, capture_output=True, check=False)
-
-
-def refuses(call, *arguments, **options):
-    try:
-        call(*arguments, **options)
-    except (goldcrest.Error, TypeError, ValueError, OSError) as error:
-        assert str(error), call
-        return str(error)
-    raise AssertionError(f"no exception: {call} {arguments} {options}")
+    return support.program("translate", model, *arguments, lines=lines)
 
 
 def ids_text(ids):
@@ -118,7 +102,8 @@ class Options:
         if dice.random() < 0.2:
             self.alignments = dice.choice(["hard", "soft"])
             layer, head = dice.randint(-1, 2), dice.randint(-1, 3)
-            self.arguments += [f"--alignments={self.alignments}", f"--alignment-layer={layer}", f"--alignment-head={head}"]
+            self.arguments.append(f"--alignments={self.alignments}")
+            self.arguments += [f"--alignment-layer={layer}", f"--alignment-head={head}"]
             self.call.update(return_attention=True, attention_layer=layer, attention_head=head)
         if dice.random() < 0.2:
             self.tokens = True
@@ -153,15 +138,15 @@ class Options:
             self.arguments.append("--abbreviations=abbreviations.txt")
             self.model["abbreviations"] = ["station.", "said:", "home"]
         if dice.random() < 0.2:
-            sequences = [self.ids(2) for _ in range(3)]
+            first, second, third = (self.ids(2) for _ in range(3))
             text = dice.choice(FRENCH)
-            self.arguments += ["--suppress=" + text, f"--suppress-ids={ids_text(sequences[0])},{ids_text(sequences[1])}"]
-            self.arguments += [f"--bias-ids=2.5 {ids_text(sequences[2])},-1 {sequences[0][0]}"]
-            self.model["suppress"] = [text, *sequences[:2]]
-            self.model["bias"] = [(2.5, sequences[2]), (-1, sequences[0][:1])]
+            self.arguments += ["--suppress=" + text, f"--suppress-ids={ids_text(first)},{ids_text(second)}"]
+            self.arguments += [f"--bias-ids=2.5 {ids_text(third)},-1 {first[0]}"]
+            self.model["suppress"] = [text, first, second]
+            self.model["bias"] = [(2.5, third), (-1, first[:1])]
         if dice.random() < 0.2:
             entries = dice.sample(FRENCH, 4)
-            Path("lexicon.txt").write_text("".join(entry + "\n" for entry in [*entries, " "]))
+            Path("lexicon.txt").write_bytes(as_lines([*entries, " "]))
             self.arguments.append("--lexicon=lexicon.txt")
             self.model["lexicon"] = [*entries, " "]
             if dice.random() < 0.5:
@@ -180,7 +165,7 @@ class Options:
             self.arguments.append("--prefix-ids=" + ids_text(self.prefix))
         if kind == "file" and self.kind != "stream":
             self.prefix = [self.ids(2) if self.dice.random() < 0.7 else [] for _ in range(10)]
-            Path("prefixes.txt").write_text("".join(ids_text(ids) + "\n" for ids in self.prefix))
+            Path("prefixes.txt").write_bytes(as_lines(map(ids_text, self.prefix)))
             self.arguments.append("--prefix-file=prefixes.txt")
 
     def row(self, number, rank, result, n):
@@ -217,12 +202,12 @@ class Options:
 
 
 def test_random_options():
-    """1,000 random sources with 100 random sets of options: the bytes of the program. Sets that it refuses are refused."""
+    """1,000 random sources with 100 random sets of options: the program's bytes. Sets that it refuses are refused."""
     vocabulary = 1 + max(goldcrest.Model(ENFR).encode("Where is the station? I'm hungry."))
     dice, n_equal, n_refused, n_cut = random.Random(39), 0, 0, 0
     while n_equal < 1000:
         options = Options(dice, vocabulary).draw()
-        lines = [words(dice, 8) for _ in range(10)]
+        lines = [words(dice, 1, 8) for _ in range(10)]
         done = program(*options.arguments, lines=lines)
         if done.returncode != 0:
             n_refused += 1
@@ -242,12 +227,12 @@ def test_scores_and_ids():
     lines = ["Let's go home.", "Where is the station?", "I'm hungry."]
     model = goldcrest.Model(ENFR, beam_size=4, batch=2)
     sources = [model.encode(line) for line in lines]
-    assert "".join(ids_text(ids) + "\n" for ids in sources).encode() == program("--encode", lines=lines).stdout
-    results = model.translate_batch(sources)
-    targets = [result.ids[0] for result in results]
-    assert "".join(ids_text(ids) + "\n" for ids in targets).encode() == program("--ids", "--beam-size=4", lines=map(ids_text, sources)).stdout
-    assert "".join(model.decode(ids) + "\n" for ids in targets).encode() == program("--decode", lines=map(ids_text, targets)).stdout
-    Path("targets.txt").write_text("".join(ids_text(ids) + "\n" for ids in targets))
+    targets = [result.ids[0] for result in model.translate_batch(sources)]
+    asked, given = list(map(ids_text, sources)), as_lines(map(ids_text, targets))
+    assert as_lines(asked) == program("--encode", lines=lines).stdout
+    assert given == program("--ids", "--beam-size=4", lines=asked).stdout
+    assert as_lines(map(model.decode, targets)) == program("--decode", lines=map(ids_text, targets)).stdout
+    Path("targets.txt").write_bytes(given)
     scored = model.score_results(lines, targets, return_attention=True, attention_layer=1)
     rows = []
     for result in scored:
@@ -288,7 +273,7 @@ def test_unknowns():
     for replaces, option in ((True, "--replace-unknowns"), (False, "--no-replace-unknowns")):
         model = goldcrest.Model(ENFR, 1, max_target=9, bias=[(12, [1])], split=False, replace_unknowns=replaces)
         done = program(option, "--beam-size=1", "--max-target=9", "--bias-ids=12 1", "--no-split", lines=lines)
-        assert "".join(text + "\n" for text in model.translate(lines)).encode() == done.stdout
+        assert as_lines(model.translate(lines)) == done.stdout
         results = model.translate_batch(lines)
         assert [result.hypotheses[0] for result in results] == model.translate(lines)
         assert sum(1 in result.ids[0] for result in results) > 1, results
@@ -303,12 +288,6 @@ def test_steps_of_layers():
     assert list(small.stream(text)) == list(large.stream(text))
     assert large.translate([text] * 3) == [small.translate(text)] * 3
     assert large.translate_batch([text], n_best=4) == small.translate_batch([text], n_best=4)
-
-
-def unpack(folder, files):
-    Path(folder).mkdir(exist_ok=True)
-    for file, text in files.items():
-        Path(folder, file).write_bytes(bytes.fromhex(text))
 
 
 def converted(folder, **options):
@@ -356,23 +335,24 @@ def test_forecasts():
 
 
 def test_languages():
-    """Models of several languages: their lists, the languages of a Model and of the texts that follow, as the program."""
+    """Models of several languages: their lists, the languages of a Model and of the next texts, as the program."""
     for name, files in json.loads((SOURCE / "tests/data/families.json").read_text()).items():
         if name not in ("nllb", "m2m100", "mbart50"):
             continue
         unpack(name, files)
         model = goldcrest.Model(converted(name))
         refuses(model.translate, "a b")
-        for source, target in ((model.source_languages[0], model.languages[-1]), (model.source_languages[-1], model.languages[0])):
+        lines, sources, targets = ["a b", "c. d"], model.source_languages, model.languages
+        for source, target in ((sources[0], targets[-1]), (sources[-1], targets[0])):
             asked = [f"--source-lang={source}", f"--target-lang={target}"]
-            expected = program(*asked, lines=["a b", "c. d"], model=name + ".gcst")
+            expected = program(*asked, lines=lines, model=name + ".gcst")
             assert expected.returncode == 0, expected.stderr
             model.set_languages(source, target)
             given = goldcrest.Model(name + ".gcst", source_lang=source, target_lang=target)
             for each in (model, given):
-                assert "".join(text + "\n" for text in each.translate(["a b", "c. d"])).encode() == expected.stdout
+                assert as_lines(each.translate(lines)) == expected.stdout
         refuses(model.set_languages, "xx")
-        assert model.translate(["a b", "c. d"]) == given.translate(["a b", "c. d"]), "a refused language changed the model"
+        assert model.translate(lines) == given.translate(lines), "a refused language changed the model"
         model.set_languages()
         refuses(model.translate, "a b")
 
@@ -394,9 +374,7 @@ def test_hostile_options():
         "kernels": ("no_such_table", 5, "a\0"),
         "deadline": (-1, float("nan"), float("inf"), "x", []),
     }
-    for name, values in bad.items():
-        for value in values:
-            refuses(goldcrest.Model, ENFR, **{name: value})
+    refuses_each(bad, goldcrest.Model, ENFR)
     bad = {
         "temperature": (0, -1, 1e9, float("nan"), "1"),
         "top_k": (0, 257, -1, 1.5, "1"),
@@ -405,14 +383,12 @@ def test_hostile_options():
         "seed": (-1, 2**64, 1.5, "1"),
         "beam_size": (2,),
     }
-    for name, values in bad.items():
-        for value in values:
-            refuses(goldcrest.Model, ENFR, sample=True, **{name: value})
+    refuses_each(bad, goldcrest.Model, ENFR, sample=True)
     model = goldcrest.Model(ENFR)
-    for options in ({"min_alternative_prob": 2.0}, {"min_alternative_prob": float("nan")}, {"beam_size": 2}):
-        refuses(model.translate_batch, ["a"], return_alternatives=True, **options)
-    for options in ({"attention_layer": 50}, {"attention_head": -2}, {"attention_head": "1"}):
-        refuses(model.translate_batch, ["a"], return_attention=True, **options)
+    bad = {"min_alternative_prob": (2.0, float("nan")), "beam_size": (2,)}
+    refuses_each(bad, model.translate_batch, ["a"], return_alternatives=True)
+    bad = {"attention_layer": (50,), "attention_head": (-2, "1")}
+    refuses_each(bad, model.translate_batch, ["a"], return_attention=True)
     for prefix in ("\0", ["a", "b"], [[1] * 1000], 5, [None], b"ab"):
         refuses(model.translate_batch, ["a"], prefix=prefix)
     for prefix in ("\0", ["a", "b"], [None], 5, [1] * 1000):
@@ -486,8 +462,4 @@ def test_documented():
 
 
 goldcrest.convert("examples/models/enfr", ENFR)
-for name, test in list(globals().items()):
-    if name.startswith("test_"):
-        start = time.perf_counter()
-        test()
-        print(f"{name}: {time.perf_counter() - start:.1f} s", flush=True)
+run_tests(globals())

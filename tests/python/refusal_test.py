@@ -10,23 +10,16 @@ import os
 import pickle
 import random
 import resource
-import time
 import warnings
 from array import array
 from pathlib import Path
 
 import goldcrest
+from support import refuses, run_tests
 
 ENFR = "enfr.gcst"
 LINES = ["Let's go home.", "Where is the station?", "I'm hungry."]
-
-
-def refuses(call, *arguments, **options):
-    try:
-        call(*arguments, **options)
-    except (goldcrest.Error, TypeError) as error:
-        return str(error)
-    raise AssertionError(f"no exception: {call} {arguments} {options}")
+refuses.kinds = (goldcrest.Error, TypeError)
 
 
 class LittleMemory:
@@ -266,8 +259,4 @@ def test_random_sequences():
     assert n_refused > n_calls / 5 and n_without_memory > n_calls / 100
 
 
-for name, test in list(globals().items()):
-    if name.startswith("test_"):
-        start = time.perf_counter()
-        test()
-        print(f"{name}: {time.perf_counter() - start:.1f} s", flush=True)
+run_tests(globals())

@@ -13,18 +13,7 @@ from ._model import Model
 from ._native import FOLDER, Error, Path
 from ._values import lines_of
 
-_TYPES = {
-    "f": "F32",
-    "d": "F64",
-    "e": "F16",
-    "b": "I8",
-    "B": "U8",
-    "h": "I16",
-    "i": "I32",
-    "l": "I64",
-    "q": "I64",
-    "?": "BOOL",
-}
+_TYPES = dict(zip("fdebBhilq?", ("F32", "F64", "F16", "I8", "U8", "I16", "I32", "I64", "I64", "BOOL")))
 _PREFIX = "goldcrest-convert: "
 
 
@@ -369,12 +358,8 @@ def _write_safetensors(path: str, tensors: Mapping[str, Any]) -> None:
     header: Dict[str, Any] = {}
     offset = 0
     for name, view in views.items():
-        header[name] = {
-            "dtype": _TYPES[view.format],
-            "shape": view.shape,
-            "data_offsets": [offset, offset + view.nbytes],
-        }
-        offset += view.nbytes
+        begin, offset = offset, offset + view.nbytes
+        header[name] = {"dtype": _TYPES[view.format], "shape": view.shape, "data_offsets": [begin, offset]}
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     with open(path, "wb") as file:

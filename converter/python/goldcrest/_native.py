@@ -328,12 +328,10 @@ class Session:
     def limits(self, given: Dict[str, int]) -> Any:
         """Returns the limits for names such as max_source; texts have the file's most bytes unless they are given."""
         limits = Limits()
-        names = set(LIMIT_NAMES)
+        names = sorted(LIMIT_NAMES)
         for name, value in given.items():
             if SHORT_NAMES.get(name, name) not in names:
-                raise TypeError(
-                    f"{name} is no limit; expected one of max_source, max_target, {', '.join(sorted(names))}"
-                )
+                raise TypeError(f"{name} is no limit; expected one of max_source, max_target, {', '.join(names)}")
             setattr(limits, SHORT_NAMES.get(name, name), count(name, value))
         if limits.max_source_bytes == 0 and self.info.has_tokenizer:
             limits.max_source_bytes = self.info.limits.max_source_bytes
