@@ -25,6 +25,7 @@ from transformers.models.m2m_100.tokenization_m2m_100 import FAIRSEQ_LANGUAGE_CO
 
 import families
 from family_searches import converted, translate
+from product import emptied
 from tokenizer_json import SPACE, fast_tokenizer
 
 DATA = pathlib.Path(__file__).parent.parent / "data/enfr/valid.tsv"
@@ -37,7 +38,6 @@ TOKENS = ["{", "}", "<sep>", "<sep>x", "<cmd>", "GoldCrest", "Gold", "foo bar", 
 SPACES = ["", "", " ", " ", " ", "  ", "\t", "\u00a0", "\u3000", "\u200b", "-", "_", "é", "7", "न"]
 SMALL = {"d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,
          "decoder_attention_heads": 2, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "max_position_embeddings": 256}
-# The shape of a T5.
 SMALL_T5 = {"d_model": 32, "d_kv": 16, "d_ff": 64, "num_layers": 1, "num_heads": 2, "decoder_start_token_id": 0}
 
 
@@ -66,9 +66,7 @@ def random_text(draw: random.Random, lines: list[str], tokens: list[str]) -> str
 
 
 def pieces_folder(work: pathlib.Path, name: str, files: dict, settings: dict) -> pathlib.Path:
-    folder = work / f"{name}-base"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    folder = emptied(work / f"{name}-base")
     for file, content in files.items():
         if isinstance(content, pathlib.Path):
             shutil.copy(content, folder / file)
@@ -78,29 +76,23 @@ def pieces_folder(work: pathlib.Path, name: str, files: dict, settings: dict) ->
     return folder
 
 
-def bart(kind, tokenizer, **settings) -> transformers.PreTrainedModel:
-    model, config = kind
-    return model(config(vocab_size=len(tokenizer), **SMALL, **settings))
+def small(name: str, tokenizer, **settings):
+    """Returns what makes a model of a family with all of the tokenizer's entries."""
+    kind = getattr(transformers, name + ("MTModel" if name == "Marian" else "ForConditionalGeneration"))
+    settings |= SMALL_T5 if name == "T5" else SMALL
+    return lambda: kind(getattr(transformers, name + "Config")(vocab_size=len(tokenizer), **settings))
 
 
 def make_t5(work: pathlib.Path) -> tuple:
     files = {"spiece.model": train(work, "t5", **T5), "config.json": {"model_type": "t5"}}
     folder = pieces_folder(work, "t5", files, {"tokenizer_class": "T5Tokenizer", "extra_ids": 10})
     tokenizer = transformers.T5Tokenizer.from_pretrained(folder, extra_ids=10)
-
-    def model():
-        return transformers.T5ForConditionalGeneration(transformers.T5Config(vocab_size=len(tokenizer), **SMALL_T5))
-
-    return tokenizer, model, files, ["<extra_id_0>", "<extra_id_7>"], []
+    return tokenizer, small("T5", tokenizer), files, ["<extra_id_0>", "<extra_id_7>"], []
 
 
 def make_byt5(work: pathlib.Path) -> tuple:
     tokenizer = transformers.ByT5Tokenizer()
-
-    def model():
-        return transformers.T5ForConditionalGeneration(transformers.T5Config(
-            vocab_size=len(tokenizer), tokenizer_class="ByT5Tokenizer", **SMALL_T5))
-
+    model = small("T5", tokenizer, tokenizer_class="ByT5Tokenizer")
     return tokenizer, model, {}, ["<extra_id_0>", "<extra_id_12>"], []
 
 
@@ -109,8 +101,7 @@ def make_mbart(work: pathlib.Path) -> tuple:
     files = {"sentencepiece.bpe.model": train(work, "mbart"), "config.json": {"model_type": "mbart"}}
     folder = pieces_folder(work, "mbart", files, {"tokenizer_class": "MBartTokenizer"})
     tokenizer = transformers.MBartTokenizer.from_pretrained(folder, src_lang="en_XX", tgt_lang="fr_XX")
-    kind = transformers.MBartForConditionalGeneration, transformers.MBartConfig
-    return tokenizer, lambda: bart(kind, tokenizer), {}, [], ["--source-lang", "en_XX", "--target-lang", "fr_XX"]
+    return tokenizer, small("MBart", tokenizer), {}, [], ["--source-lang", "en_XX", "--target-lang", "fr_XX"]
 
 
 def make_nllb(work: pathlib.Path) -> tuple:
@@ -119,9 +110,8 @@ def make_nllb(work: pathlib.Path) -> tuple:
     folder = pieces_folder(work, "nllb", files, {"tokenizer_class": "NllbTokenizer"})
     tokenizer = transformers.NllbTokenizer.from_pretrained(
         folder, src_lang="eng_Latn", tgt_lang="fra_Latn", extra_special_tokens=["eng_Latn", "fra_Latn"])
-    kind = transformers.M2M100ForConditionalGeneration, transformers.M2M100Config
     given = ["--source-lang", "eng_Latn", "--target-lang", "fra_Latn"]
-    return tokenizer, lambda: bart(kind, tokenizer), files, [], given
+    return tokenizer, small("M2M100", tokenizer), files, [], given
 
 
 def make_m2m(work: pathlib.Path) -> tuple:
@@ -134,16 +124,14 @@ def make_m2m(work: pathlib.Path) -> tuple:
     languages = [f"__{code}__" for code in FAIRSEQ_LANGUAGE_CODES["m2m100"]]
     tokenizer = transformers.M2M100Tokenizer.from_pretrained(
         folder, src_lang="en", tgt_lang="fr", extra_special_tokens=languages)
-    kind = transformers.M2M100ForConditionalGeneration, transformers.M2M100Config
-    return tokenizer, lambda: bart(kind, tokenizer), {}, [], ["--source-lang", "en", "--target-lang", "fr"]
+    return tokenizer, small("M2M100", tokenizer), {}, [], ["--source-lang", "en", "--target-lang", "fr"]
 
 
 def make_pegasus(work: pathlib.Path) -> tuple:
     files = {"spiece.model": train(work, "pegasus", **T5), "config.json": {"model_type": "pegasus"}}
     folder = pieces_folder(work, "pegasus", files, {"tokenizer_class": "PegasusTokenizer"})
     tokenizer = transformers.PegasusTokenizer.from_pretrained(folder)
-    kind = transformers.PegasusForConditionalGeneration, transformers.PegasusConfig
-    return tokenizer, lambda: bart(kind, tokenizer), {}, [], []
+    return tokenizer, small("Pegasus", tokenizer), {}, [], []
 
 
 def make_marian(work: pathlib.Path) -> tuple:
@@ -156,9 +144,9 @@ def make_marian(work: pathlib.Path) -> tuple:
     settings = {"tokenizer_class": "MarianTokenizer", "source_lang": "en", "target_lang": "fr"}
     folder = pieces_folder(work, "marian", {**files, "config.json": {"model_type": "marian"}}, settings)
     tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
-    kind, pad = (transformers.MarianMTModel, transformers.MarianConfig), vocabulary["<pad>"]
+    pad = vocabulary["<pad>"]
     settings = {"pad_token_id": pad, "eos_token_id": 0, "decoder_start_token_id": pad, "forced_eos_token_id": 0}
-    return tokenizer, lambda: bart(kind, tokenizer, **settings), {}, [">>fr<<"], []
+    return tokenizer, small("Marian", tokenizer, **settings), {}, [">>fr<<"], []
 
 
 MAKERS = {"t5": make_t5, "byt5": make_byt5, "mbart": make_mbart, "nllb": make_nllb, "m2m": make_m2m,

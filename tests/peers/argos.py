@@ -5,8 +5,8 @@
 
 The shipped model becomes packages that prefer the unknown token by a random bias, for alignments of one, some and all
 heads of any layer. Lines get characters that the vocabulary lacks. goldcrest-translate must print the texts of
-translate_batch(beam_size=4, length_penalty=0.2, replace_unknowns=True), whose tokens Argos joins. Each line is a batch of
-its own: CTranslate2 4.8.5 gives the first token of a line in a larger batch another attention. Exits with 1 for any
+translate_batch(beam_size=4, length_penalty=0.2, replace_unknowns=True), whose tokens Argos joins. Each line is a batch
+of its own: CTranslate2 4.8.5 gives the first token of a line in a larger batch another attention. Exits with 1 for any
 difference."""
 
 import json
@@ -93,9 +93,8 @@ def main() -> None:
         if translate(options, file, lines[:9], "--stream") != plain[:9]:
             sys.exit("goldcrest-translate departs: --stream replaces unknown tokens, or prints other texts")
         expected = expected_texts(folder, lines)
-        n = sum(a == b for a, b in zip(found, expected))
-        print(f"layer {layer}, heads {heads}: {n} of {len(lines)} equal; {sum(a != b for a, b in zip(found, plain))} have a "
-              f"replaced token")
+        equal, replaced = sum(map(str.__eq__, found, expected)), sum(map(str.__ne__, found, plain))
+        print(f"layer {layer}, heads {heads}: {equal} of {len(lines)} equal; {replaced} have a replaced token")
         for line, text, right in zip(lines, found, expected):
             if text != right:
                 failed += 1

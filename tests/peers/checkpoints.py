@@ -48,23 +48,18 @@ def cut_vocabulary(vocabulary: dict[str, int], size: int) -> dict[str, int]:
 
 def write_checkpoint(folder: pathlib.Path, shape: Shape, opus: pathlib.Path, seed: int) -> None:
     """A MarianMTModel of random weights with a vocabulary and SentencePiece models that fit it."""
+    import random_checkpoints
     import torch
-    from transformers import MarianConfig, MarianMTModel
 
     vocabulary = json.loads((opus / "vocab.json").read_text(encoding="utf-8"))
     size = shape.vocab_size or len(vocabulary)
     if size != len(vocabulary):
         vocabulary = cut_vocabulary(vocabulary, size)
-    config = MarianConfig(
-        vocab_size=size, d_model=shape.d_model,
-        encoder_layers=shape.encoder_layers, decoder_layers=shape.decoder_layers,
-        encoder_attention_heads=shape.heads, decoder_attention_heads=shape.heads,
-        encoder_ffn_dim=shape.d_ff, decoder_ffn_dim=shape.d_ff,
-        activation_function="swish", scale_embedding=True, max_position_embeddings=512,
-        pad_token_id=size - 1, decoder_start_token_id=size - 1, eos_token_id=0, bos_token_id=0,
-        forced_eos_token_id=0, num_beams=4, max_length=512, bad_words_ids=[[size - 1]])
     torch.manual_seed(seed)
-    model = MarianMTModel(config).eval()
+    model = random_checkpoints.marian(
+        size, shape.d_model, shape.heads, [shape.encoder_layers, shape.decoder_layers], [shape.d_ff] * 2,
+        activation_function="swish", scale_embedding=True, max_position_embeddings=512, num_beams=4, max_length=512,
+        bad_words_ids=[[size - 1]])
     folder.mkdir(parents=True, exist_ok=True)
     model.save_pretrained(folder)
     for name in ("source.spm", "target.spm", "tokenizer_config.json"):

@@ -15,7 +15,7 @@ TYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.b
 
 def save(state: dict[str, torch.Tensor], folder: pathlib.Path, container: str, names: tuple[str, str],
          draw: random.Random) -> pathlib.Path:
-    """Writes the tensors. `names` are those of a safetensors file and a torch file. Returns the weights' file, the index."""
+    """Writes the tensors. `names`: of a safetensors file and a torch file. Returns the weights' file or their index."""
     from safetensors.torch import save_file
 
     safe, pickled = folder / names[0], folder / names[1]

@@ -12,8 +12,7 @@ import worker
 class CTranslate2:
     def __init__(self, folder: pathlib.Path, threads: int):
         self.folder = folder
-        self.translator = ctranslate2.Translator(str(folder), device="cpu", compute_type="int8", inter_threads=1,
-                                                 intra_threads=threads)
+        self.translator = ctranslate2.Translator(str(folder), compute_type="int8", intra_threads=threads)
 
     def make_sources(self, n_tokens: int, batch: int) -> list[list[str]]:
         """Random sources, with the end token if the model wants it."""

@@ -12,11 +12,9 @@ import torch
 import ctranslate2_models
 import product
 from product import Failure, Result
-from python_search import Memory, best, off_by_roundings
+from python_search import Memory, comes_out, continuations
 
-ROUNDING = 64 * 2.0**-24  # of the largest logit, that a score may be away from the exact one
-TOLERANCE = 1e-4          # of a result's score
-TRIES = 1000              # of roundings, to show a tie
+TOLERANCE = 1e-4  # of a result's score
 
 
 class Live:
@@ -24,8 +22,7 @@ class Live:
 
     def __init__(self, folder: pathlib.Path, model: ctranslate2_models.Model):
         self.model, self.vocabulary = model, model.vocabulary
-        self.translator = ctranslate2.Translator(str(folder), device="cpu", compute_type="float32", inter_threads=1,
-                                                 intra_threads=1)
+        self.translator = ctranslate2.Translator(str(folder), compute_type="float32", intra_threads=1)
 
     def encode(self, source: list[int]) -> list[str]:
         cut = source[:-1] if self.model.end_by_ctranslate2 else source
@@ -81,9 +78,7 @@ class Source:
         running, finished = [(0.0, (0,))], []
         for n in range(1, most + 1):
             prefixes = [prefix for _, prefix in running]
-            total = self.log_probs(prefixes, move) + torch.tensor([[score] for score, _ in running])
-            width, values = total.shape[1], total.flatten().tolist()
-            found = [(values[i], prefixes[i // width] + (i % width,)) for i in best(values, 2 * beams)]
+            found = continuations(running, self.log_probs(prefixes, move), 2 * beams)
             finished += [(score / n, prefix) for score, prefix in found[:beams] if prefix[-1] == self.end or n == most]
             running = [(score, prefix) for score, prefix in found if prefix[-1] != self.end][:beams]
             if len(finished) >= beams:
@@ -95,14 +90,10 @@ def is_tie(live: Live, source: list[int], search: Search, ours: list[list[int]],
     """Whether the two texts of each rank have scores within rounding, and come out when logits are off by roundings."""
     searched = Source(Memory(live, source), search, live.vocabulary.index(live.model.end))
     searched.results()
-    unit = ROUNDING * max(1.0, searched.memory.largest())
-
-    def comes_out(wanted: list[int]) -> bool:
-        seeds = range(1 if search.beams == 1 else TRIES)  # greedy ties need no chance
-        return any(wanted in searched.results(off_by_roundings(unit, wanted, seed)) for seed in seeds)
-
+    unit, tries = searched.memory.unit(), 1 if search.beams == 1 else 1000  # greedy ties need no chance
     return len(ours) == len(theirs) and all(
-        a == b or (abs(searched.score(a) - searched.score(b)) <= 2 * unit and comes_out(a) and comes_out(b))
+        a == b or (abs(searched.score(a) - searched.score(b)) <= 2 * unit and
+                   all(comes_out(searched.results, unit, text, tries) for text in (a, b)))
         for a, b in zip(ours, theirs))
 
 
@@ -114,7 +105,7 @@ def of_goldcrest(options, file: pathlib.Path, sources: list[list[int]], search: 
 def of_ctranslate2(live: Live, sources: list[list[int]], search: Search) -> list[list[Result]]:
     ids = {token: i for i, token in reversed(list(enumerate(live.vocabulary)))}
     made = live.translator.translate_batch(
-        [live.encode(source) for source in sources], max_batch_size=1, beam_size=search.beams, num_hypotheses=search.beams,
+        list(map(live.encode, sources)), max_batch_size=1, beam_size=search.beams, num_hypotheses=search.beams,
         min_decoding_length=search.least, max_decoding_length=search.most, return_scores=True, return_end_token=True)
     return [list(zip(result.scores, [[ids[token] for token in text] for text in result.hypotheses])) for result in made]
 

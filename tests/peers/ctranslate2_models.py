@@ -26,6 +26,17 @@ class Model:
     end_by_ctranslate2: bool
     description: str
 
+    def ends(self) -> list[int]:
+        """Returns the ids after each source."""
+        return [self.vocabulary.index(self.end)] if self.end_by_hand or self.end_by_ctranslate2 else []
+
+    def plain(self) -> list[int]:
+        return [i for i, token in enumerate(self.vocabulary) if token.startswith("t")]
+
+    def write(self, folder: pathlib.Path, quantization: str | None = None) -> None:
+        with torch.serialization.safe_globals([argparse.Namespace]):
+            self.converter.convert(str(folder), quantization=quantization, force=True)
+
 
 def width(draw: random.Random) -> tuple[int, int]:
     heads = draw.choice([1, 2, 4])
@@ -37,17 +48,12 @@ def tokens(n: int) -> list[str]:
 
 
 def transformers_marian(draw: random.Random, folder: pathlib.Path) -> Model:
-    from transformers import MarianConfig, MarianMTModel
-
     d_model, heads = width(draw)
-    size = draw.randint(30, 90)
-    config = MarianConfig(
-        vocab_size=size, d_model=d_model, encoder_layers=draw.randint(1, 3), decoder_layers=draw.randint(1, 3),
-        encoder_attention_heads=heads, decoder_attention_heads=heads, encoder_ffn_dim=draw.randint(8, 70),
-        decoder_ffn_dim=draw.randint(8, 70), activation_function=draw.choice(["relu", "gelu", "gelu_new", "swish"]),
-        scale_embedding=draw.random() < 0.5, max_position_embeddings=POSITIONS, pad_token_id=size - 1,
-        decoder_start_token_id=size - 1, eos_token_id=0, bos_token_id=0, forced_eos_token_id=0)
-    model = MarianMTModel(config).eval()
+    size, layers = draw.randint(30, 90), [draw.randint(1, 3), draw.randint(1, 3)]
+    model = random_checkpoints.marian(
+        size, d_model, heads, layers, [draw.randint(8, 70), draw.randint(8, 70)],
+        activation_function=draw.choice(["relu", "gelu", "gelu_new", "swish"]), scale_embedding=draw.random() < 0.5,
+        max_position_embeddings=POSITIONS)
     generator = torch.Generator().manual_seed(draw.randrange(1 << 30))
     random_checkpoints.randomize(model, generator)
     random_checkpoints.end_sometimes(model.final_logits_bias, [0], draw, generator)
@@ -55,7 +61,7 @@ def transformers_marian(draw: random.Random, folder: pathlib.Path) -> Model:
     random_checkpoints.write_tokenizers(folder, size, size, {"</s>": 0, "<unk>": 1, "<pad>": size - 1}, False)
     vocabulary = ["</s>", "<unk>", *tokens(size)[2:-1]]
     return Model(converters.TransformersConverter(str(folder)), vocabulary, "</s>", True, False,
-                 f"transformers' Marian, {config.activation_function}")
+                 f"transformers' Marian, {model.config.activation_function}")
 
 
 class Arrays:
@@ -168,8 +174,8 @@ def opennmt_py(draw: random.Random, folder: pathlib.Path) -> Model:
         max_relative_positions=0, pos_ffn_activation_fn=activation, heads=heads, enc_layers=depth[0],
         dec_layers=depth[1], lambda_align=0)
     generator = {key.removeprefix("generator."): state.pop(key) for key in list(state) if key.startswith("generator.")}
-    torch.save({"vocab": {"src": vocabulary, "tgt": vocabulary}, "opt": options, "model": state, "generator": generator},
-               folder / "model.pt")
+    torch.save({"vocab": {"src": vocabulary, "tgt": vocabulary}, "opt": options, "model": state,
+                "generator": generator}, folder / "model.pt")
     kind = WithoutPositions if computed else converters.OpenNMTPyConverter
     with torch.serialization.safe_globals([argparse.Namespace]):
         converter = kind(str(folder / "model.pt"))

@@ -4,20 +4,18 @@ directories of.
 
     python tests/peers/ctranslate2_search.py --build build/host --work FOLDER [--models 40]
 
-The converter is given no option of the search, so the file's defaults are compared. Greedy, and with 2, 4 and 8 beams and
-all their results, with CTranslate2's minimum of 1 token and with longer ones, float32 files give CTranslate2's ids in its
-order, and scores within 1e-4. Where they do not, the difference must be a tie: both results come out of a Python search by
-the same rules over CTranslate2's logits when those are off by roundings. A file that was converted with the options of a
-plain search has no rules. Exit status 1 with any difference."""
+The converter is given no option of the search, so the file's defaults are compared. Greedy, and with 2, 4 and 8 beams
+and all their results, with CTranslate2's minimum of 1 token and with longer ones, float32 files give CTranslate2's ids
+in its order, and scores within 1e-4. Where they do not, the difference must be a tie: both results come out of a Python
+search by the same rules over CTranslate2's logits when those are off by roundings. A file that was converted with the
+options of a plain search has no rules. Exit status 1 with any difference."""
 
-import argparse
 import json
 import pathlib
 import random
 import sys
 from collections import Counter
 
-import torch
 from ctranslate2 import converters
 
 import ctranslate2_models
@@ -28,7 +26,7 @@ from product import ROOT, Failure
 BEAMS = (1, 2, 4, 8)
 
 
-def check_directory(options, live: Live, folder: pathlib.Path, sources, searches: list[Search], counts: Counter) -> None:
+def check_directory(options, live: Live, folder: pathlib.Path, sources, searches: list, counts: Counter) -> None:
     file, plain = folder / "model.gcst", folder / "plain.gcst"
     product.convert(options, folder, file)
     for search in searches:
@@ -54,10 +52,8 @@ def check_shipped(options, counts: Counter) -> None:
 def check_random(options, seed: int, counts: Counter) -> None:
     folder, draw = options.work / f"random{seed}", random.Random(seed)
     model = ctranslate2_models.make(seed, folder / "checkpoint")
-    with torch.serialization.safe_globals([argparse.Namespace]):
-        model.converter.convert(str(folder / "ct2"), force=True)
-    plain = [i for i in range(len(model.vocabulary)) if model.vocabulary[i].startswith("t")]
-    ends = [model.vocabulary.index(model.end)] if model.end_by_hand or model.end_by_ctranslate2 else []
+    model.write(folder / "ct2")
+    plain, ends = model.plain(), model.ends()
     sources = [[draw.choice(plain) for _ in range(draw.randint(2, 20))] + ends for _ in range(10)]
     searches = [Search(beams, least, most) for beams in BEAMS for least, most in ((1, 24), (5, 16), (0, 8))]
     check_directory(options, Live(folder / "ct2", model), folder / "ct2", sources, searches, counts)
@@ -67,7 +63,7 @@ def main() -> None:
     options = product.parsed(product.parser_of(__doc__, models=40, lines=408))  # lines of the shipped model
     product.emptied(options.work)
     for what, check in (("the shipped model", lambda counts: check_shipped(options, counts)),
-                        ("random models", lambda counts: [check_random(options, i, counts) for i in range(options.models)])):
+                        ("random models", lambda c: [check_random(options, i, c) for i in range(options.models)])):
         counts = Counter()
         try:
             check(counts)

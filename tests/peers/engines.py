@@ -142,16 +142,13 @@ class PeerProcess:
             raise RuntimeError(f"{self.variant.worker} ended with status {self.process.wait()}")
         return json.loads(line)
 
-    def tokens_per_s(self, case: Case) -> float:
-        return self._tokens_per_s(case, self.patience)
-
     def probe(self, case: Case) -> float:
         """Tokens/s from few runs, enough to choose a backend; some take many times as long."""
-        return self._tokens_per_s(case, PROBE)
+        return self.tokens_per_s(case, PROBE)
 
-    def _tokens_per_s(self, case: Case, patience: Patience) -> float:
-        request = asdict(case) | asdict(patience) | {"source_tokens": SOURCE_TOKENS,
-                                                     "target_tokens": case.target_tokens}
+    def tokens_per_s(self, case: Case, patience: Patience | None = None) -> float:
+        request = asdict(case) | asdict(patience or self.patience)
+        request |= {"source_tokens": SOURCE_TOKENS, "target_tokens": case.target_tokens}
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         return self._answer()["tokens_per_s"]

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Converts random MarianMTModel and nn.Transformer checkpoints to float32 files and compares the engine's ids with the live
-module's: greedy, at beam 4 and at the file's own beam size. Differences must be ties, shown in float64.
+"""Converts random MarianMTModel and nn.Transformer checkpoints to float32 files and compares the engine's ids with the
+live module's: greedy, at beam 4 and at the file's own beam size. Differences must be ties, shown in float64.
 
     python tests/peers/equality.py --build build/host --work FOLDER [--seed 1] [--models 500] [--jobs 2]
 
 For Marian the reference is transformers' generate, and the Python search over the live module must give the same ids.
-For nn.Transformer the reference is that search. If the two sides differ, the search runs in float64 with scores that are
-off by roundings, and must be able to give both results (`comes_out`). Exits with 1 for any difference that is not such a
-tie, any setting that is neither applied nor named in a warning, and any refusal without a reason."""
+For nn.Transformer the reference is that search. If the two sides differ, the search runs in float64 with scores that
+are off by roundings, and must be able to give both results (`comes_out`). Exits with 1 for any difference that is not
+such a tie, any setting that is neither applied nor named in a warning, and any refusal without a reason."""
 
 import argparse
-import dataclasses
 import json
 import multiprocessing
 import pathlib
@@ -21,9 +20,6 @@ from collections import Counter
 
 import product
 from product import Failure
-
-EPSILON = 2.0**-24  # float32's rounding of a value of magnitude 1
-ROUNDINGS = 64      # a score may differ from the exact one by this many roundings of the largest logit
 
 
 def convert(options: argparse.Namespace, model, output: pathlib.Path) -> list[str] | None:
@@ -41,28 +37,9 @@ def convert(options: argparse.Namespace, model, output: pathlib.Path) -> list[st
     return json.loads(made.stdout)["warnings"]
 
 
-def translate(options: argparse.Namespace, file: pathlib.Path, sources: list[list[int]], given: list) -> list[list[int]]:
+def translate(options, file: pathlib.Path, sources: list[list[int]], given: list) -> list[list[int]]:
     made = product.translate(options, file, "--ids", "--threads", 1, *given, text=product.as_lines(sources))
     return [product.ids_of(line) for line in made.splitlines()]
-
-
-def unit_of(memory) -> float:
-    """Returns how far a float32 score may be from the exact one."""
-    return ROUNDINGS * EPSILON * max(1.0, memory.largest())
-
-
-def is_tie(model, source: list[int], beams: int, results: list[list[int]]) -> bool:
-    """Returns whether the float64 search can give all results if its scores are off by roundings."""
-    from python_search import Memory, comes_out, search
-
-    memory, rules = Memory(model.exact(), source), model.rules(beams)
-    search(memory, rules)
-    unit = unit_of(memory)
-
-    def search_with(processor) -> list[int]:
-        return search(memory, dataclasses.replace(rules, processors=[processor, *rules.processors]))
-
-    return all(comes_out(search_with, unit, result, 1 if beams == 1 else 1000) for result in results)
 
 
 def check_warnings(model, warnings: list[str]) -> bool:
@@ -76,7 +53,7 @@ def check_warnings(model, warnings: list[str]) -> bool:
 
 
 def check_source(model, source: list[int], beams: int, ours: list[int], counts: Counter) -> None:
-    from python_search import Memory, search
+    from python_search import Memory, are_ties, search
 
     counts["lines"] += 1
     theirs = model.generate(source, beams)
@@ -85,7 +62,7 @@ def check_source(model, source: list[int], beams: int, ours: list[int], counts: 
         results.append(search(Memory(model.live(), source), model.rules(beams)))
     if ours == theirs and results[-1] == theirs:
         return
-    if not is_tie(model, source, beams, results):
+    if not are_ties(Memory(model.exact(), source), model.rules(beams), results):
         who = "goldcrest" if ours != theirs else "the Python search"
         raise Failure(f"{who} departs at beam {beams}, source {source}:\n  goldcrest {ours}\n  reference {theirs}\n"
                       f"  search    {results[-1]}")

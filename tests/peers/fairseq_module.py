@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fairseq's Transformer, written from its formulas with its parameters' names, and checkpoints of the shapes that its versions
-save. `stack` and `project` are tutorial_modules.forward's."""
+"""fairseq's Transformer, written from its formulas with its parameters' names, and checkpoints of the shapes that its
+versions save. `stack` and `project` are tutorial_modules.forward's."""
 
 import argparse
 import math
@@ -9,30 +9,30 @@ import random
 import torch
 from torch import nn
 
-from tutorial_modules import Named, attend
+from tutorial_modules import Named, Pair, attend
 
 POSITIONS = 64  # max_source_positions and max_target_positions
 PADDING = 1
 
 
 class Attention(nn.Module):
-    def __init__(self, d_model: int, memory_width: int, heads: int):
+    def __init__(self, d_model: int, d_memory: int, heads: int):
         super().__init__()
         self.heads, self.q_proj, self.out_proj = heads, nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
-        self.k_proj, self.v_proj = nn.Linear(memory_width, d_model), nn.Linear(memory_width, d_model)
+        self.k_proj, self.v_proj = nn.Linear(d_memory, d_model), nn.Linear(d_memory, d_model)
 
     def forward(self, x: torch.Tensor, memory: torch.Tensor, causal: bool) -> torch.Tensor:
         return self.out_proj(attend(self.q_proj(x), self.k_proj(memory), self.v_proj(memory), self.heads, causal))
 
 
 class Layer(nn.Module):
-    def __init__(self, stack: str, settings: dict, memory_width: int):
+    def __init__(self, stack: str, settings: dict, d_memory: int):
         super().__init__()
         d_model, heads = settings[f"{stack}_embed_dim"], settings[f"{stack}_attention_heads"]
         self.is_pre, self.activation_fn = settings[f"{stack}_normalize_before"], settings["activation_fn"]
         self.self_attn, self.self_attn_layer_norm = Attention(d_model, d_model, heads), nn.LayerNorm(d_model)
         if stack == "decoder":
-            self.encoder_attn, self.encoder_attn_layer_norm = Attention(d_model, memory_width, heads), nn.LayerNorm(d_model)
+            self.encoder_attn, self.encoder_attn_layer_norm = Attention(d_model, d_memory, heads), nn.LayerNorm(d_model)
         self.fc1 = nn.Linear(d_model, settings[f"{stack}_ffn_embed_dim"])
         self.fc2, self.final_layer_norm = nn.Linear(settings[f"{stack}_ffn_embed_dim"], d_model), nn.LayerNorm(d_model)
 
@@ -60,10 +60,10 @@ def sinusoids(rows: int, d_model: int) -> torch.Tensor:
 class Fairseq(nn.Module):
     model_type, start, end = "fairseq", 2, 2
 
-    def __init__(self, layers: tuple[int, int], words: tuple[int, int], settings: dict):
+    def __init__(self, layers: Pair, words: Pair, settings: dict):
         super().__init__()
         self.words, self.settings = words, {**settings, "encoder_layers": layers[0], "decoder_layers": layers[1]}
-        for name, n, size in (("encoder", layers[0], words[0]), ("decoder", layers[1], words[1])):
+        for name, n, size in zip(("encoder", "decoder"), layers, words):
             d_model = settings[f"{name}_embed_dim"]
             stack = Named(embed_tokens=nn.Embedding(size, d_model), embed_positions=nn.Module(), layers=nn.ModuleList(
                 Layer(name, settings, settings["encoder_embed_dim"]) for _ in range(n)))
@@ -113,8 +113,7 @@ class Fairseq(nn.Module):
         return logits
 
 
-def draw_settings(draw: random.Random, d_model: tuple[int, int], heads: tuple[int, int], d_ff: int,
-                  is_old: bool) -> dict:
+def draw_settings(draw: random.Random, d_model: Pair, heads: Pair, d_ff: int, is_old: bool) -> dict:
     is_pre, all_tied = draw.random() < 0.5 and not is_old, d_model[0] == d_model[1] and draw.random() < 0.4
     settings = {"activation_fn": draw.choice(["relu", "relu", "gelu", "gelu_accurate", "gelu_fast"]),
                 "layernorm_embedding": draw.random() < 0.3, "no_scale_embedding": draw.random() < 0.2,
@@ -140,7 +139,7 @@ def new_checkpoint(model: Fairseq, is_namespace: bool) -> dict:
                "encoder_layerdrop": 0, "lr": [0.0005], "seed": 1, **model.settings}
     if not is_namespace:
         options["_name"] = options.pop("arch")
-    task = {"_name": "translation", "data": "data-bin/x", "source_lang": "de", "target_lang": "en", "left_pad_source": True}
+    task = {"_name": "translation", "data": "bin", "source_lang": "de", "target_lang": "en", "left_pad_source": True}
     return {"args": None, "model": state, "criterion": {}, "optimizer_history": [{"num_updates": 5}],
             "cfg": {"_name": None, "common": {"seed": 1}, "task": task,
                     "model": argparse.Namespace(**options) if is_namespace else options},
@@ -171,7 +170,8 @@ def old_checkpoint(model: Fairseq) -> dict:
         if not model.settings[f"{stack}_learned_pos"]:
             state[f"{stack}.embed_positions.weights"] = sinusoids(40, model.settings[f"{stack}_embed_dim"])
     args.task, args.source_lang, args.target_lang = "translation", "de", "en"
-    return {"args": args, "model": state, "optimizer_history": [], "extra_state": {"epoch": 1}, "last_optimizer_state": None}
+    return {"args": args, "model": state, "optimizer_history": [], "extra_state": {"epoch": 1},
+            "last_optimizer_state": None}
 
 
 def dictionary(n: int) -> str:

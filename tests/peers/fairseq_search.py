@@ -14,10 +14,9 @@ import torch
 import equality
 import product
 import tutorial_modules
-from python_search import Memory, best, off_by_roundings
+from python_search import Memory, comes_out, continuations
 
 BEAMS = (2, 5, 8)
-TRIES = 1000  # of roundings, to show a tie
 
 
 class Live:
@@ -50,9 +49,7 @@ def search(model: torch.nn.Module, memory: Memory, beams: int, most: int, move: 
         scores = torch.stack([model.mask(row, n - 1) for row in scores])
         if n == most:
             scores[:, [i for i in range(scores.shape[1]) if i != model.end]] = -math.inf
-        total = scores + torch.tensor([[score] for score, _ in running])
-        width, values = total.shape[1], total.flatten().tolist()
-        found = [(values[i], prefixes[i // width] + (i % width,)) for i in best(values, 2 * beams) if values[i] != -math.inf]
+        found = [text for text in continuations(running, scores, 2 * beams) if text[0] != -math.inf]
         ended = [(score / n, prefix) for score, prefix in found[:beams] if prefix[-1] == model.end]
         has_surplus |= len(ended) > beams - len(finished)
         finished += ended[:beams - len(finished)]
@@ -60,7 +57,7 @@ def search(model: torch.nn.Module, memory: Memory, beams: int, most: int, move: 
             is_forced = n == most
             break
         running = [(score, prefix) for score, prefix in found if prefix[-1] != model.end][:beams]
-    return Results([list(prefix[1:]) for _, prefix in sorted(finished, key=lambda text: -text[0])], is_forced, has_surplus)
+    return Results([list(prefix[1:]) for _, prefix in sorted(finished, key=lambda f: -f[0])], is_forced, has_surplus)
 
 
 def score(model: torch.nn.Module, memory: Memory, text: list[int]) -> float:
@@ -69,19 +66,18 @@ def score(model: torch.nn.Module, memory: Memory, text: list[int]) -> float:
     return sum(row[token].item() for row, token in zip(rows, text, strict=True)) / len(text)
 
 
-def is_tie(model: torch.nn.Module, source: list[int], beams: int, most: int, pairs: list[tuple[list[int], list[int]]]) -> bool:
+def is_tie(model: torch.nn.Module, source: list[int], beams: int, most: int, pairs: list[tuple]) -> bool:
     """Whether the two texts of each pair have scores within rounding, and come out when scores are off by roundings."""
     model = tutorial_modules.exact(model)
     memory = Memory(Live(model), source)
     search(model, memory, beams, most)
-    unit = equality.unit_of(memory)
+    unit = memory.unit()
 
-    def comes_out(text: list[int]) -> bool:
-        moves = (off_by_roundings(unit, text, seed) for seed in range(TRIES))
-        return any(text in search(model, memory, beams, most, move).texts for move in moves)
+    def texts_with(move: Callable) -> list[list[int]]:
+        return search(model, memory, beams, most, move).texts
 
-    return all(abs(score(model, memory, a) - score(model, memory, b)) <= 2 * unit and comes_out(a) and comes_out(b)
-               for a, b in pairs)
+    return all(abs(score(model, memory, a) - score(model, memory, b)) <= 2 * unit and
+               all(comes_out(texts_with, unit, text) for text in (a, b)) for a, b in pairs)
 
 
 def of_goldcrest(options: argparse.Namespace, file: pathlib.Path, sources: list[list[int]], beams: int,
@@ -92,8 +88,8 @@ def of_goldcrest(options: argparse.Namespace, file: pathlib.Path, sources: list[
 
 def check(options: argparse.Namespace, file: pathlib.Path, model: torch.nn.Module, sources: list[list[int]], most: int,
           counts: Counter) -> None:
-    """All results of the file's own search are fairseq's, or ties, but where FAIRSEQ.md says that they differ: after a forced
-    end, and after the first where more ended at once than there was room for. Raises equality.Failure."""
+    """All results of the file's own search are fairseq's, or ties, but where FAIRSEQ.md says that they differ: after a
+    forced end, and after the first where more ended at once than there was room for. Raises equality.Failure."""
     for beams in (n for n in BEAMS if n < model.words[1] - 1):  # as fairseq bounds it
         for source, ours in zip(sources, of_goldcrest(options, file, sources, beams, most), strict=True):
             theirs = search(model, Memory(Live(model), source), beams, most)

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random checkpoints of BART's relatives through the converter and the engine: the ids of float32 files are those of
-transformers' generate, greedy and at beam 4, and the scores are within 1e-3. With --ctranslate2 they are CTranslate2's too.
-Every second seed is saved as transformers 4 saves it: pytorch_model.bin with all tables, also where they are equal.
+transformers' generate, greedy and at beam 4, and the scores are within 1e-3. With --ctranslate2 they are CTranslate2's
+too. Every second seed is saved as transformers 4 saves it: pytorch_model.bin with all tables, even equal ones.
 
-    python tests/peers/families.py --build build/host --work FOLDER [--seeds 4] [--lines 15] [--words 200] [--ctranslate2]
-    python tests/peers/families.py --work FOLDER --record tests/data/families.json
+  python tests/peers/families.py --build build/host --work FOLDER [--seeds 4] [--lines 15] [--words 200] [--ctranslate2]
+  python tests/peers/families.py --work FOLDER --record tests/data/families.json
 
-All pairs of six languages are compared too, with text, ids and scores, by a file with the table of languages and by files
-of one pair; and words of a BART whose config.json lists letters and phonemes, as misaki's does.
+All pairs of six languages are compared too, with text, ids and scores, by a file with the table of languages and by
+files of one pair; and words of a BART whose config.json lists letters and phonemes, as misaki's does.
 
-The second form writes two small checkpoints of each family, with samples for `goldcrest-convert --check`, into one file:
-{FOLDER: {FILE: its bytes in hexadecimal}}. The second one is saved as transformers 4 saves it.
-Exit status 1 for a departure that is no tie in float64, and for ties in more than 0.2 % of the searches."""
+The second form writes two small checkpoints of each family, with samples for `goldcrest-convert --check`, into one
+file: {FOLDER: {FILE: its bytes in hexadecimal}}. The second one is saved as transformers 4 saves it. Exit status 1 for
+a departure that is no tie in float64, and for ties in more than 0.2 % of the searches."""
 
 import argparse
 import json
@@ -213,9 +213,9 @@ PHONEMES = "____AIOWYbdfhijklmnpstuvwzæðŋɑɔəɛɜɡɪɹɾʃʊʌʒʤʧˈˌθ
 
 def pronounced(model, n: int) -> list[tuple[str, list[int], str]]:
     """Returns random words, some with unknown characters, their ids, and the phonemes that generate gives them."""
-    draw, made = random.Random(9), []
+    draw, made, letters = random.Random(9), [], LETTERS[3:] + "£"
     while len(made) < n:
-        words = ["".join(draw.choices(LETTERS[3:] + "£", k=draw.randint(1, 12))) for _ in range(min(n - len(made), 250))]
+        words = ["".join(draw.choices(letters, k=draw.randint(1, 12))) for _ in range(min(n - len(made), 250))]
         ids = [[1, *(max(LETTERS.find(letter), 3) for letter in word), 2] for word in words]
         rows = torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in ids], batch_first=True)
         with torch.no_grad():
@@ -285,9 +285,7 @@ def main() -> None:
     compare_words(options, folders[-1], counts)
     if not options.record:
         return check(counts)
-    options.record.write_text(json.dumps(
-        {folder.name: {path.name: path.read_bytes().hex() for path in sorted(folder.iterdir())} for folder in folders},
-        indent=1) + "\n")
+    options.record.write_text(json.dumps(product.packed(folders), indent=1) + "\n")
 
 
 if __name__ == "__main__":

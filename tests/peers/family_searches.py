@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the searches of a family's float32 file with transformers' generate and with CTranslate2 (families.py, t5.py).
+"""Compares the searches of a family's float32 file with transformers' generate and CTranslate2 (families.py, t5.py).
 Ids that differ must be a tie: the Python search in float64 gives both results if its scores are off by roundings."""
 
 import copy
-import dataclasses
 import json
 import pathlib
 import sys
@@ -14,14 +13,13 @@ import torch
 from transformers import ForcedBOSTokenLogitsProcessor, ForcedEOSTokenLogitsProcessor, SuppressTokensLogitsProcessor
 
 import product
-from equality import EPSILON, ROUNDINGS
-from python_search import Memory, Rules, comes_out, search
+from python_search import Memory, Rules, are_ties
 
 MAX_LENGTH = 18  # the start token included
 LEAST_EQUAL = 0.998
 CLOSE = 1e-3  # of scores
 # CTranslate2 has no loader for the others.
-IN_CTRANSLATE2 = ("bart", "mbart", "mbart50", "pegasus", "m2m100", "nllb", "t5", "flan", "mt5", "umt5", "byt5", "madlad")
+IN_CTRANSLATE2 = "bart mbart mbart50 pegasus m2m100 nllb t5 flan mt5 umt5 byt5 madlad".split()
 Found = tuple[list[int], float]  # ids and their score
 
 
@@ -90,9 +88,9 @@ class Exact:
             return source, self.model.get_encoder()(torch.tensor([source])).last_hidden_state
 
     def logits(self, encoded: tuple, prefixes: list[tuple[int, ...]]) -> torch.Tensor:
-        source, rows = encoded
+        (source, rows), n = encoded, len(prefixes)
         with torch.no_grad():  # FSMT makes its causal mask only if it also gets the source
-            return self.model(torch.tensor([source] * len(prefixes)), encoder_outputs=(rows.expand(len(prefixes), -1, -1),),
+            return self.model(torch.tensor([source] * n), encoder_outputs=(rows.expand(n, -1, -1),),
                               decoder_input_ids=torch.tensor(prefixes), use_cache=False).logits[:, -1]
 
 
@@ -121,14 +119,7 @@ class Peer:
     def is_tie(self, source: list[int], beams: int, results: list[list[int]], of_ctranslate2: bool = False) -> bool:
         """Returns whether the search in float64 can give all results, which end with the end token or at the limit."""
         self.exact = self.exact or Exact(self.model)
-        memory, rules = Memory(self.exact, source), self.rules(beams, of_ctranslate2)
-        search(memory, rules)
-        unit = ROUNDINGS * EPSILON * max(1.0, memory.largest())
-
-        def search_with(processor) -> list[int]:
-            return search(memory, dataclasses.replace(rules, processors=[processor, *rules.processors]))
-
-        return all(comes_out(search_with, unit, result, 1 if beams == 1 else 1000) for result in results)
+        return are_ties(Memory(self.exact, source), self.rules(beams, of_ctranslate2), results)
 
     def score_of(self, source: list[int], ids: list[int]) -> float:
         """Returns the score of given ids in float64."""
@@ -189,7 +180,7 @@ def ctranslate2_translator(name: str, model, folder: pathlib.Path, start: int):
     Converter(str(folder)).convert(str(output), force=True)
     settings = json.loads((output / "config.json").read_text())
     (output / "config.json").write_text(json.dumps(settings | {"decoder_start_token": f"t{start}"}))
-    return ctranslate2.Translator(str(output), device="cpu", intra_threads=1)
+    return ctranslate2.Translator(str(output), intra_threads=1)
 
 
 def compare_ctranslate2(peer: Peer, translator, sources: list[list[int]], found: list[Found], beams: int,

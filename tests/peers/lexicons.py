@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lexicons: random checkpoints through the converter and the engine, next to transformers' prefix_allowed_tokens_fn with
-renormalize_logits.
+"""Lexicons: random checkpoints through the converter and the engine, next to transformers' prefix_allowed_tokens_fn
+with renormalize_logits.
 
     python tests/peers/lexicons.py --build build/host --work FOLDER [--models 10]
 
 Lexicons of 1, 10, 1,000 and 50,000 entries, which share prefixes and begin others, and one of 10 words again and again;
-greedy and with 4 beams. Float32 files give the ids of transformers with scores within 1e-3: with the file's own lexicon,
-and with the caller's on all outputs (--no-shortlist), whose output has the same bytes. Exit status 1 with any
+greedy and with 4 beams. Float32 files give the ids of transformers with scores within 1e-3: with the file's own
+lexicon, and with the caller's on all outputs (--no-shortlist), whose output has the same bytes. Exit status 1 with any
 difference."""
 
 import pathlib
@@ -27,16 +27,12 @@ Entry = tuple[int, ...]
 
 
 def make_model(draw: random.Random, folder: pathlib.Path):
-    config = transformers.MarianConfig(
-        vocab_size=draw.choice((300, 700)), d_model=32, encoder_layers=1, decoder_layers=2, encoder_attention_heads=2,
-        decoder_attention_heads=2, encoder_ffn_dim=48, decoder_ffn_dim=48, max_position_embeddings=32,
-        eos_token_id=0, bos_token_id=0, pad_token_id=1, decoder_start_token_id=1, forced_eos_token_id=0)
-    model = transformers.MarianMTModel(config).eval()
+    size = draw.choice((300, 700))
+    model = random_checkpoints.marian(size, 32, 2, [1, 2], [48, 48], pad=1, max_position_embeddings=32)
     generator = torch.Generator().manual_seed(draw.randrange(1 << 30))
     random_checkpoints.randomize(model, generator)
     random_checkpoints.end_sometimes(model.final_logits_bias, [0], draw, generator)
     model.save_pretrained(folder)
-    size = config.vocab_size
     random_checkpoints.write_tokenizers(folder, size, size, {"</s>": 0, "<pad>": 1, "<unk>": 2}, False)
     return transformers.MarianMTModel.from_pretrained(folder).eval()  # loading makes the positions again
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenNMT-py's Transformer, written from its formulas with its parameters' names, and checkpoints of the shapes that its
-versions 1 to 3 save. `stack` and `project` are tutorial_modules.forward's."""
+"""OpenNMT-py's Transformer, written from its formulas with its parameters' names, and checkpoints of the shapes that
+its versions 1 to 3 save. `stack` and `project` are tutorial_modules.forward's."""
 
 import argparse
 import collections
@@ -13,7 +13,7 @@ import types
 import torch
 from torch import nn
 
-from tutorial_modules import Named, attend
+from tutorial_modules import Named, Pair, attend
 
 POSITIONS = 5000  # rows of the saved table
 
@@ -75,7 +75,7 @@ class PositionTable(nn.Module):
 class OpenNmtPy(nn.Module):
     model_type, start, end = "opennmt_py", 2, 3
 
-    def __init__(self, d_model: int, heads: int, d_ff: int, layers: tuple[int, int], words: tuple[int, int], settings: dict):
+    def __init__(self, d_model: int, heads: int, d_ff: int, layers: Pair, words: Pair, settings: dict):
         super().__init__()
         self.heads, self.d_ff, self.layers, self.words, self.settings = heads, d_ff, layers, words, settings
         for name, stack, n, size in (("encoder", "transformer", layers[0], words[0]),
@@ -130,12 +130,11 @@ def version_3(model: OpenNmtPy) -> dict:
         model_type="text", model_task="seq2seq", encoder_type="transformer", decoder_type="transformer", layers=-1,
         enc_layers=model.layers[0], dec_layers=model.layers[1], hidden_size=-1, enc_hid_size=d_model,
         dec_hid_size=d_model, word_vec_size=-1, src_word_vec_size=d_model, tgt_word_vec_size=d_model, heads=model.heads,
-        transformer_ff=model.d_ff,
-        position_encoding=True, max_relative_positions=0, relative_positions_buckets=0, self_attn_type="scaled-dot",
-        layer_norm="standard", norm_eps=1e-6, num_kv=0, multiquery=False, parallel_residual=False, shared_layer_norm=False,
-        sliding_window=0, num_experts=0, n_src_feats=0, copy_attn=False, lora_layers=[], lora_embedding=False,
-        quant_layers=[], quant_type="", dropout=[0.1], learning_rate=2.0, alignment_layer=-3, seed=1234, tgt_prefix=None,
-        **settings)
+        transformer_ff=model.d_ff, position_encoding=True, max_relative_positions=0, relative_positions_buckets=0,
+        self_attn_type="scaled-dot", layer_norm="standard", norm_eps=1e-6, num_kv=0, multiquery=False,
+        parallel_residual=False, shared_layer_norm=False, sliding_window=0, num_experts=0, n_src_feats=0,
+        copy_attn=False, lora_layers=[], lora_embedding=False, quant_layers=[], quant_type="", dropout=[0.1],
+        learning_rate=2.0, alignment_layer=-3, seed=1234, tgt_prefix=None, **settings)
     state = {name: value for name, value in model.state_dict().items() if "generator" not in name}
     vocab = {"src": tokens(model.words[0]), "tgt": tokens(model.words[1]), "data_task": "seq2seq",
              "decoder_start_token": "<s>"}
@@ -183,9 +182,10 @@ def version_2(model: OpenNmtPy) -> dict:
         vocab = with_state(Vocab, freqs=collections.Counter(texts[4:]), itos=texts, unk_index=0, vectors=None,
                            stoi={text: i for i, text in enumerate(texts)})
         tokenize = functools.partial(sys.modules["onmt.inputters.text_dataset"]._feature_tokenize, layer=0)
-        inner = with_state(Field, sequential=True, use_vocab=True, dtype=torch.int64, tokenize=tokenize, stop_words=set(),
-                           vocab=vocab, pad_token="<blank>")
-        return with_state(TextMultiField, preprocessing=None, postprocessing=None, is_target=False, fields=[(name, inner)])
+        inner = with_state(Field, sequential=True, use_vocab=True, dtype=torch.int64, tokenize=tokenize,
+                           stop_words=set(), vocab=vocab, pad_token="<blank>")
+        fields = [(name, inner)]
+        return with_state(TextMultiField, preprocessing=None, postprocessing=None, is_target=False, fields=fields)
 
     checkpoint["vocab"] = {"src": field("src"), "tgt": field("tgt"), "indices": with_state(Field, vocab=None),
                            "align": with_state(AlignField, use_vocab=False)}

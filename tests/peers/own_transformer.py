@@ -45,8 +45,8 @@ class Attention(nn.Module):
                    (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight))
         biases = self.in_proj_bias.split(self.rows) if self.shape.attention_bias else (None, None, None)
         # [batch, heads, positions, d_k or d_v]
-        query, key, value = (nn.functional.linear(rows, weight, bias).unflatten(-1, (self.shape.n_heads, -1)).transpose(1, 2)
-                             for rows, weight, bias in zip((x, memory, memory), weights, biases))
+        query, key, value = (nn.functional.linear(rows, w, bias).unflatten(-1, (self.shape.n_heads, -1)).transpose(1, 2)
+                             for rows, w, bias in zip((x, memory, memory), weights, biases))
         scores = query @ key.transpose(2, 3) / math.sqrt(self.shape.d_k)
         if mask is not None:
             scores = scores + mask

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The decoding of the paper (Vaswani et al. 2017, section 6.1) as a plain loop over live modules. goldcrest-translate must
-give the same ids for their float32 files, by the file's settings and by the program's options.
+"""The decoding of the paper (Vaswani et al. 2017, section 6.1) as a plain loop over live modules. goldcrest-translate
+must give the same ids for their float32 files, by the file's settings and by the program's options.
 
     python tests/peers/paper_decoding.py --build build/host --work FOLDER [--seed 1] [--models 24] [--base]
 
 Uses random models of the paper's kind; with --base also one of its base shape. A difference passes only if the loop in
-float64 can give both results with scores that are off by roundings. Exits with 1 for any other difference, or if no text
-or every text has the greatest length."""
+float64 can give both results with scores that are off by roundings. Exits with 1 for any other difference, or if no
+text or every text has the greatest length."""
 
 import argparse
 import shutil
@@ -19,7 +19,7 @@ import torch
 import equality
 import product
 import random_checkpoints
-from python_search import Memory, comes_out
+from python_search import Memory, comes_out, continuations
 from random_nn import NnTransformer
 
 BEAM, ALPHA, EXTRA = 4, 0.6, 50
@@ -34,9 +34,9 @@ class PaperModel(NnTransformer):
     def _draw_shape(self, flip) -> dict:
         self.container = "safetensors"
         return super()._draw_shape(flip) | {
-            "activation": "relu", "norm_first": False, "bias": True, "scale_embedding": True, "shared": True, "tied": True,
-            "learned": False, "interleaved": True, "stored": False, "head_bias": True, "max_positions": 80,
-            **self._sizes()}
+            "activation": "relu", "norm_first": False, "bias": True, "scale_embedding": True, "shared": True,
+            "tied": True, "learned": False, "interleaved": True, "stored": False, "head_bias": True,
+            "max_positions": 80, **self._sizes()}
 
     def _sizes(self) -> dict:
         size = self.draw.randint(20, 150)
@@ -48,7 +48,7 @@ class PaperModel(NnTransformer):
                 "max_extra_tokens": EXTRA} if self.file_has_it else {}
 
     def make_sources(self, n: int) -> list[list[int]]:
-        """Sources that are short, so texts end at EXTRA more tokens, and long ones, for which the positions end first."""
+        """Short sources, whose texts end at EXTRA more tokens, and long ones, for which the positions end first."""
         return [source for most in (12, 60) for source in
                 random_checkpoints.random_sources(self.draw, self.vocab_size, self.end, most, n)]
 
@@ -61,8 +61,8 @@ class BaseModel(PaperModel):
 
 def decode_as_in_the_paper(model: PaperModel, memory: Memory, n_source: int,
                            rounding: Callable = lambda prefixes, scores: scores) -> list[int]:
-    """Beam search: scores are divided by ((5 + n) / 6)^0.6 (Wu et al. 2016, equation 14), and a text has at most 50 tokens
-    more than its source, the last of them the end. It stops when no living text can enter the list at its present length."""
+    """Beam search: scores are divided by ((5 + n) / 6)^0.6 (Wu et al. 2016, equation 14), and a text has at most 50
+    tokens more than its source, the last one the end. It stops when no living text can enter the list at its length."""
     def normalized(score: float, n: int) -> float:
         return score / ((5 + n) / 6) ** ALPHA
 
@@ -71,16 +71,13 @@ def decode_as_in_the_paper(model: PaperModel, memory: Memory, n_source: int,
     for n in range(1, most + 1):
         prefixes = [text for _, text in living]
         if n == most:  # the end is forced, without cost
-            continuations = [(score, text + (model.end,)) for score, text in living]
+            found = [(score, text + (model.end,)) for score, text in living]
         else:
             log_probs = rounding(torch.tensor(prefixes), torch.log_softmax(memory(prefixes), dim=-1)).double()
-            continuations = [(score + log_prob, text + (token,)) for (score, text), row in zip(living, log_probs.tolist())
-                             for token, log_prob in enumerate(row)]
-        continuations = sorted(continuations, key=lambda c: -c[0])[:2 * BEAM]
-        ended = [text[-1] == model.end for _, text in continuations]
-        finished += [(normalized(score, n), text) for (score, text), end in zip(continuations[:BEAM], ended) if end]
+            found = continuations(living, log_probs, 2 * BEAM)
+        finished += [(normalized(score, n), text) for score, text in found[:BEAM] if text[-1] == model.end]
         finished = sorted(finished, key=lambda f: -f[0])[:BEAM]
-        living = [each for each, end in zip(continuations, ended) if not end][:BEAM]
+        living = [(score, text) for score, text in found if text[-1] != model.end][:BEAM]
         if not living or (len(finished) == BEAM and normalized(living[0][0], n) <= finished[-1][0]):
             break
     return list(finished[0][1][1:])
@@ -89,9 +86,12 @@ def decode_as_in_the_paper(model: PaperModel, memory: Memory, n_source: int,
 def is_tie(model: PaperModel, source: list[int], results: list[list[int]]) -> bool:
     memory = Memory(model.exact(), source)
     decode_as_in_the_paper(model, memory, len(source))
-    unit = equality.unit_of(memory)
-    return all(comes_out(lambda rounding: decode_as_in_the_paper(model, memory, len(source), rounding), unit, result, 100)
-               for result in results)
+    unit = memory.unit()
+
+    def decode_with(rounding: Callable) -> list[list[int]]:
+        return [decode_as_in_the_paper(model, memory, len(source), rounding)]
+
+    return all(comes_out(decode_with, unit, result, 100) for result in results)
 
 
 def check_model(options: argparse.Namespace, model: PaperModel, n_sources: int, counts: Counter) -> None:
@@ -106,8 +106,8 @@ def check_model(options: argparse.Namespace, model: PaperModel, n_sources: int, 
         counts["as long as may be"] += len(theirs) == len(source) + EXTRA
         if ours != theirs:
             if not is_tie(model, source, [ours, theirs]):
-                raise equality.Failure(f"goldcrest departs, source {source}:\n  goldcrest {ours}\n  the loop  {theirs}\n"
-                                       f"  {model.describe()}\n  kept in {model.folder}")
+                raise equality.Failure(f"goldcrest departs, source {source}:\n  goldcrest {ours}\n  the loop  {theirs}"
+                                       f"\n  {model.describe()}\n  kept in {model.folder}")
             counts["ties"] += 1
     counts["models"] += 1
     shutil.rmtree(model.folder)

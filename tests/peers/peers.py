@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Goldcrest, CTranslate2, ONNX Runtime and XNNPACK, all int8, on the same weights, with equal forced work, in interleaved pairs
-on pinned cores.
+"""Goldcrest, CTranslate2, ONNX Runtime and XNNPACK, all int8, on the same weights, with equal forced work, in
+interleaved pairs on pinned cores.
 
   python peers.py --build BUILD_FOLDER --work FOLDER [--quick] [--models base,small] [--json FILE]
   python peers.py --build BUILD_FOLDER --work FOLDER --texts CHECKPOINT LINES
 
 --texts compares greedy texts of int8 engines with float32's, and their CPU time, one line at a time on one thread.
-Prints Markdown tables with their conditions. --json FILE saves every figure at once, and the same command then continues
-where it was interrupted.
+Prints Markdown tables with their conditions. --json FILE saves every figure at once, and the same command then
+continues where it was interrupted.
 """
 
 import argparse
@@ -132,8 +132,7 @@ def open_cost(arguments: argparse.Namespace, peer: str, model: pathlib.Path) -> 
 
 
 def goldcrest(arguments: argparse.Namespace, model: pathlib.Path, kernels: str | None = None) -> Goldcrest:
-    return Goldcrest(arguments.build / BENCH, model, kernels or arguments.kernels, arguments.patience,
-                     arguments.cores)
+    return Goldcrest(arguments.build / BENCH, model, kernels or arguments.kernels, arguments.patience, arguments.cores)
 
 
 def cpu_fields() -> Iterator[tuple[str, str]]:
@@ -202,7 +201,7 @@ def ctranslate2_texts(checkpoint: pathlib.Path, folder: pathlib.Path) -> Callabl
     if not folder.exists():
         ctranslate2.converters.TransformersConverter(str(checkpoint)).convert(str(folder), quantization="int8")
     tokenizer = AutoTokenizer.from_pretrained(checkpoint)
-    translator = ctranslate2.Translator(str(folder), compute_type="int8", inter_threads=1, intra_threads=1)
+    translator = ctranslate2.Translator(str(folder), compute_type="int8", intra_threads=1)
 
     def translate(sources: list[str]) -> list[str]:
         texts = []

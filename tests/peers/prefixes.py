@@ -5,11 +5,11 @@ decoder_input_ids and CTranslate2's target_prefix and return_alternatives.
     python tests/peers/prefixes.py --build build/host --work FOLDER [--models 24]
 
 Prefixes of 0, 1, 5 and all but one of the positions, mixed in batches of 8, greedy and with 4 beams. Float32 files give
-the ids of transformers with scores within 1e-3, and with --prefix-in-lengths those of CTranslate2. So do four alternatives
-behind prefixes of 0 and 1, in the same order, and those of them that are likely enough. (Behind longer prefixes the
-alternatives of CTranslate2 4.8.5 have other scores than its own search.) Exit status 1 with any
-difference. With beams CTranslate2 4.8.5 gives a text that ends right behind a prefix a score of -10^10, so such texts are
-left out of both lists before their best results are compared."""
+the ids of transformers with scores within 1e-3, and with --prefix-in-lengths those of CTranslate2. So do four
+alternatives behind prefixes of 0 and 1, in the same order, and those of them that are likely enough. (Behind longer
+prefixes the alternatives of CTranslate2 4.8.5 have other scores than its own search.) Exit status 1 with any
+difference. With beams CTranslate2 4.8.5 gives a text that ends right behind a prefix a score of -10^10, so such texts
+are left out of both lists before their best results are compared."""
 
 import pathlib
 import random
@@ -71,7 +71,7 @@ def of_transformers(model, sources, prefixes, beams: int) -> Results:
 
 def of_ctranslate2(folder: pathlib.Path, vocabulary: list[str], sources, prefixes, beams: int,
                    least: float | None = None) -> Results:
-    translator = ctranslate2.Translator(str(folder), device="cpu", compute_type="float32", inter_threads=1, intra_threads=1)
+    translator = ctranslate2.Translator(str(folder), compute_type="float32", intra_threads=1)
     ids = {token: i for i, token in reversed(list(enumerate(vocabulary)))}
     text = [[[vocabulary[i] for i in row] for row in rows] for rows in (sources, prefixes)]
     # With max_batch_size=1 no prefix is padded.
@@ -141,7 +141,7 @@ def main() -> None:
         check(options, seed, counts)
     for kind in ("transformers", "CTranslate2"):
         for beams in (1, 4):
-            print(f"{kind}, {beams} beams: {counts[kind, beams, 'equal']} of {counts[kind, beams, 'lines']} lines equal")
+            print(f"{kind}, beam {beams}: {counts[kind, beams, 'equal']} of {counts[kind, beams, 'lines']} lines equal")
     for least in (0.0, LEAST):
         equal, lines, results = (counts["alternatives", least, name] for name in ("equal", "lines", "results"))
         print(f"CTranslate2, alternatives of at least {least}: {equal} of {lines} lines equal, {results} results")

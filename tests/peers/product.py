@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import wave
+from collections.abc import Iterable
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RATE = 16000  # of clips, in Hz
@@ -46,6 +47,11 @@ def emptied(folder: pathlib.Path) -> pathlib.Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder
+
+
+def packed(folders: Iterable[pathlib.Path]) -> dict[str, dict[str, str]]:
+    """Returns the bytes of the folders' files in hexadecimal."""
+    return {each.name: {path.name: path.read_bytes().hex() for path in sorted(each.iterdir())} for each in folders}
 
 
 def attempt(*command: object, text: str | None = "") -> subprocess.CompletedProcess:
@@ -106,6 +112,19 @@ def download(folder: pathlib.Path, package: str) -> pathlib.Path:
     run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--platform",
         "manylinux_2_34_x86_64", "-d", folder, package)
     return next(folder.glob(package.split("==")[0].replace("-", "_") + "-*.whl"))
+
+
+def end_with(departures: list[str]) -> None:
+    """Ends the script, with exit status 1 if there are any."""
+    sys.exit("\n".join(f"departs: {departure}" for departure in departures) or None)
+
+
+def read_wav(path: pathlib.Path):
+    import numpy
+
+    with wave.open(str(path)) as file:
+        assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (RATE, 1, 2), path
+        return numpy.frombuffer(file.readframes(file.getnframes()), "<i2")
 
 
 def write_wav(path: pathlib.Path, samples) -> pathlib.Path:

@@ -4,6 +4,7 @@
 import json
 import pathlib
 import random
+from collections.abc import Sequence
 
 import torch
 
@@ -31,6 +32,19 @@ def end_sometimes(bias: torch.Tensor, ends: list[int], draw: random.Random, gene
             bias.view(-1)[end] += draw.uniform(0, most)
 
 
+def marian(size: int, d_model: int, heads: int, layers: Sequence[int], d_ff: Sequence[int], pad: int | None = None,
+           **more: object):
+    """A MarianMTModel with these layers and inner widths of its two stacks. Id 0 ends a text, the last id pads."""
+    from transformers import MarianConfig, MarianMTModel
+
+    pad = size - 1 if pad is None else pad
+    return MarianMTModel(MarianConfig(
+        vocab_size=size, d_model=d_model, encoder_layers=layers[0], decoder_layers=layers[1],
+        encoder_attention_heads=heads, decoder_attention_heads=heads, encoder_ffn_dim=d_ff[0], decoder_ffn_dim=d_ff[1],
+        pad_token_id=pad, decoder_start_token_id=pad, eos_token_id=0, bos_token_id=0, forced_eos_token_id=0,
+        **more)).eval()
+
+
 def width(draw: random.Random, even: bool) -> tuple[int, int]:
     """Returns d_model and a number of heads that divides it; many are not multiples of 16."""
     heads = draw.choice([1, 1, 2, 3, 4, 5, 8])
@@ -51,7 +65,7 @@ def protobuf_field(number: int, payload: bytes) -> bytes:
 
 
 def write_sentencepiece(path: pathlib.Path, pieces: list[str], n_special: int = 1) -> None:
-    """A unigram model of these pieces without rules. The first is unknown, the other special ones are control pieces."""
+    """A unigram model of these pieces without rules. The first is unknown, other special ones are control pieces."""
     import struct
     out = bytearray()
     for i, text in enumerate(pieces):

@@ -73,7 +73,7 @@ class Marian:
                 stack.embed_positions.weight.data.copy_(stack.embed_positions.create_weight())
         else:
             self.expected += ("is not the table of sinusoids",)
-        if config.vocab_size > target_size:  # where transformers takes an id of the source for one of the target, and fails
+        if config.vocab_size > target_size:  # where transformers takes a source's id for one of the target, and fails
             skipped = skipped | {"encoder_no_repeat_ngram_size"}
         self.settings, self.warned = generation_settings.draw_settings(
             generation_settings.Draw(draw, target_size, config.max_position_embeddings, end, pad), skipped)

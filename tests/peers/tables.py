@@ -68,7 +68,7 @@ def verdict_table(verdicts: list[Verdict]) -> str:
 
 
 def compact_table(rows: list[dict]) -> str:
-    """Has a row for each model: the ratio to CTranslate2 on one thread, and our tokens/s; ratios to XNNPACK's kernels."""
+    """Has a row a model: the ratio to CTranslate2 on one thread, and our tokens/s; ratios to XNNPACK's kernels."""
     def ratio_of(model: str, peer: str, case: tuple[int, int]) -> dict | None:
         return next((row for row in rows if (row["model"], row["peer"], row["threads"]) == (model, peer, 1) and
                      (row["beam_size"], row["batch"]) == case), None)
@@ -90,9 +90,9 @@ def compact_table(rows: list[dict]) -> str:
 
 def compact_conditions(conditions: dict) -> str:
     return (f"{conditions['cpu']}, one thread, kernels `{conditions['kernels']}`, {conditions['date']}, commit "
-            f"{conditions['commit']}; CTranslate2 {conditions.get('ctranslate2', '-')} int8 with its faster backend; the same "
-            f"weights, {conditions['source_tokens']} source tokens, 64 (batch 1) or 32 (batch 32) target tokens "
-            f"forced, encoding included; medians of {conditions['pairs']} interleaved pairs.")
+            f"{conditions['commit']}; CTranslate2 {conditions.get('ctranslate2', '-')} int8 with its faster backend; "
+            f"the same weights, {conditions['source_tokens']} source tokens, 64 (batch 1) or 32 (batch 32) target "
+            f"tokens forced, encoding included; medians of {conditions['pairs']} interleaved pairs.")
 
 
 def long_conditions(conditions: dict, load_averages: dict) -> str:

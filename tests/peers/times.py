@@ -17,18 +17,13 @@ import sys
 import zipfile
 
 import ctranslate2
-import numpy as np
 from transformers import PreTrainedTokenizerFast, WhisperFeatureExtractor
 
 import product
-from product import RATE, ROOT, run
+from product import RATE, ROOT, read_wav, run
 
 ROW = 0.02
 BEFORE, AFTER = "\"'\u201c\u00bf([{-", "\"'.\u3002,\uff0c!\uff01?\uff1f:\uff1a\u201d)]}\u3001"
-
-
-def read_wav(path):
-    return np.frombuffer(pathlib.Path(path).read_bytes()[44:], "<i2")
 
 
 def heard(build, model, clip, *options):

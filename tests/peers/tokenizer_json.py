@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tokenizers of Hugging Face's families on lines of ten scripts, which are words of iso-codes' translations (PyPI's pycountry
-brings them).
+"""Tokenizers of Hugging Face's families on lines of ten scripts, which are words of iso-codes' translations (PyPI's
+pycountry brings them).
 
 Makes the tokenizer.json of five SentencePiece models as transformers 5.23 does (convert_slow_tokenizer.py), converts
-folders that have only this file, and compares the ids of --lines lines each with those of the `tokenizers` package. Then
-converts a folder of each family that shifts SentencePiece's ids, and compares five times as many lines with SentencePiece.
-Shows the two intended differences from transformers too: special texts inside a text, and spaces at NLLB's ends of texts.
+folders that have only this file, and compares the ids of --lines lines each with those of the `tokenizers` package.
+Then converts a folder of each family that shifts SentencePiece's ids, and compares five times as many lines with
+SentencePiece. Shows the two intended differences from transformers too: special texts inside a text, and spaces at
+NLLB's ends of texts.
 
     python tests/peers/tokenizer_json.py --build build/host --work FOLDER [--lines 2000]
 
@@ -14,7 +15,6 @@ Exit status 1 where one line's ids differ."""
 import gettext
 import pathlib
 import random
-import shutil
 import sys
 
 import pycountry
@@ -28,6 +28,7 @@ from transformers.convert_slow_tokenizer import generate_merges
 import families
 import t5
 from family_searches import converted, translate
+from product import emptied
 
 PIECES = 2000
 SCRIPTS = ["ar", "el", "he", "hi", "ja", "ka", "ko", "ru", "ta", "th"]  # Han is in ja
@@ -141,10 +142,8 @@ def compare_family(options, family: tuple, scripts: list[list[str]]) -> int:
     """Compares with SentencePiece's ids, shifted, and the ids around them."""
     name, shift = family[0], family[4]
     settings = SPECIAL if name == "pegasus" else {"model_type": "unigram" if name.startswith("mbart") else "bpe"}
-    kind, folder = "pegasus" if name == "pegasus" else "fairseq", options.work / f"shifted-{name}"
+    kind, folder = "pegasus" if name == "pegasus" else "fairseq", emptied(options.work / f"shifted-{name}")
     train(options.work, folder.name, scripts, **settings)
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
     tokenizer = options.work / f"{folder.name}.model"
     model = families.random_model(family, 0, max_position_embeddings=400)
     families.write_checkpoint(family, model, folder, {kind: tokenizer})

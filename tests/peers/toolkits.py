@@ -4,8 +4,8 @@
 
     python tests/peers/toolkits.py opennmt_py|fairseq --build build/host --work FOLDER [--models 5] [--sources 20]
 
-Random models with random options: --check compares every layer with the module's. Greedy ids of a float32 file must be the
-module's on every source, or a tie within rounding. All results of fairseq's beams must be those of its search
+Random models with random options: --check compares every layer with the module's. Greedy ids of a float32 file must be
+the module's on every source, or a tie within rounding. All results of fairseq's beams must be those of its search
 (fairseq_search.py). Exits with 1 for any difference."""
 
 import pathlib
@@ -34,8 +34,8 @@ def draw_opennmt(seed: int, folder: pathlib.Path) -> tuple[torch.nn.Module, rand
     words = draw.randint(8, 90), draw.randint(8, 90)
     if settings["share_embeddings"]:
         words = words[0], words[0]
-    model = opennmt_module.OpenNmtPy(max(d_model, 4), heads, draw.randint(4, 70), (draw.randint(1, 3), draw.randint(1, 3)),
-                                     words, settings)
+    d_ff, layers = draw.randint(4, 70), (draw.randint(1, 3), draw.randint(1, 3))
+    model = opennmt_module.OpenNmtPy(max(d_model, 4), heads, d_ff, layers, words, settings)
     random_checkpoints.randomize(model, generator)
     random_checkpoints.end_sometimes(model.generator.bias, [model.end], draw, generator)
     model.tie()
@@ -51,8 +51,7 @@ def draw_fairseq(seed: int, folder: pathlib.Path) -> tuple[torch.nn.Module, rand
         sizes[1] = sizes[0]  # otherwise the decoder has a width of its own
     sizes = [(4 * heads, heads) if d_model < 4 else (d_model, heads) for d_model, heads in sizes]
     is_old = seed % 6 == 3
-    settings = fairseq_module.draw_settings(draw, (sizes[0][0], sizes[1][0]), (sizes[0][1], sizes[1][1]), draw.randint(4, 70),
-                                            is_old)
+    settings = fairseq_module.draw_settings(draw, *zip(*sizes), draw.randint(4, 70), is_old)
     words = draw.randint(8, 90), draw.randint(8, 90)
     if settings["share_all_embeddings"]:
         words = words[0], words[0]

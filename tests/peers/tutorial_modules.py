@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Transformers of three tutorials, written from their formulas. Parameters have the tutorials' names, `forward` returns
-logits, and `trace` gets the rows of every layer."""
+"""The Transformers of three tutorials, written from their formulas. Parameters have the tutorials' names, `forward`
+returns logits, and `trace` gets the rows of every layer."""
 
 import copy
 import math
@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 POSITIONS = 40
+Pair = tuple[int, int]  # of the encoder and the decoder
 
 
 def sinusoids(d_model: int) -> torch.Tensor:
@@ -170,13 +171,12 @@ class TrevettLayer(nn.Module):
 class Trevett(nn.Module):
     model_type, start, end = "trevett_transformer", 2, 3
 
-    def __init__(self, d_model: int, heads: int, d_ff: int, layers: tuple[int, int], words: tuple[int, int],
-                 positions: int = POSITIONS):
+    def __init__(self, d_model: int, heads: int, d_ff: int, layers: Pair, words: Pair, positions: int = POSITIONS):
         super().__init__()
-        for name, n, size, is_decoder in (("encoder", layers[0], words[0], False), ("decoder", layers[1], words[1], True)):
+        for name, n, size in zip(("encoder", "decoder"), layers, words):
             self.add_module(name, Named(
                 tok_embedding=nn.Embedding(size, d_model), pos_embedding=nn.Embedding(positions, d_model),
-                layers=nn.ModuleList(TrevettLayer(d_model, heads, d_ff, is_decoder) for _ in range(n))))
+                layers=nn.ModuleList(TrevettLayer(d_model, heads, d_ff, name == "decoder") for _ in range(n))))
         self.decoder.fc_out = nn.Linear(d_model, words[1])
 
     def stack(self, name: str, ids: torch.Tensor, memory: torch.Tensor | None, trace: dict) -> torch.Tensor:

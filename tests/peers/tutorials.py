@@ -3,10 +3,10 @@
 
     python tests/peers/tutorials.py --build build/host --work FOLDER [--models 5] [--sources 20] [--annalog FOLDER]
 
-Random models of each dialect, with a config.json for the settings that checkpoints cannot tell: --check compares every layer
-with the module's. Greedy ids of a float32 file must be the module's on every source, or a tie within rounding. --annalog
-tests only the trained model of PyPI's annalog 1.0.6, unpacked in FOLDER, which has Ben Trevett's layout. Exits with 1 for
-any difference."""
+Random models of each dialect, with a config.json for the settings that checkpoints cannot tell: --check compares every
+layer with the module's. Greedy ids of a float32 file must be the module's on every source, or a tie within rounding.
+--annalog tests only the trained model of PyPI's annalog 1.0.6, unpacked in FOLDER, which has Ben Trevett's layout.
+Exits with 1 for any difference."""
 
 import argparse
 import json
@@ -82,14 +82,14 @@ def check_model(options: argparse.Namespace, folder: pathlib.Path, model: torch.
         raise equality.Failure(f"goldcrest-convert: {made.returncode} {made.stdout}{made.stderr}  kept in {folder}")
     if ("\nnorms " in made.stdout) != (model.model_type == "annotated_transformer"):
         raise equality.Failure(f"goldcrest-convert's report of norms: {made.stdout}")
-    for source, ours in zip(sources, equality.translate(options, file, sources, ["--max-target", most, "--beam-size", 1]),
-                            strict=True):
+    found = equality.translate(options, file, sources, ["--max-target", most, "--beam-size", 1])
+    for source, ours in zip(sources, found, strict=True):
         theirs = tutorial_modules.greedy(model, source, most)
         counts["sources"] += 1
         if ours != theirs:
             if not is_tie(model, source, ours, theirs):
-                raise equality.Failure(f"goldcrest departs from {model.model_type}, source {source}:\n  goldcrest {ours}\n"
-                                       f"  module    {theirs}\n  kept in {folder}")
+                raise equality.Failure(f"goldcrest departs from {model.model_type}, source {source}:\n"
+                                       f"  goldcrest {ours}\n  module    {theirs}\n  kept in {folder}")
             counts["ties"] += 1
     counts["models"] += 1
 
@@ -111,7 +111,7 @@ def check_annalog(options: argparse.Namespace, folder: pathlib.Path, counts: Cou
     config = {"nhead": 8, "bos_token": ids["<sos>"], "eos_token": ids["<eos>"], "pad_token": ids["<pad>"]}
     (folder / "config.json").write_text(json.dumps(config))
     draw = random.Random(7)
-    parts = ["C", "O", "N", "CC", "C(=O)N", "C(=O)O", "C(C)", "C(F)", "c1ccccc1", "c1ccncc1", "S(=O)(=O)", "C#C", "c1ccc(Cl)cc1"]
+    parts = "C O N CC C(=O)N C(=O)O C(C) C(F) c1ccccc1 c1ccncc1 S(=O)(=O) C#C c1ccc(Cl)cc1".split()
     sources = []
     for _ in range(100):
         text = "".join(draw.choice(parts) for _ in range(draw.randint(2, 5)))
@@ -131,7 +131,8 @@ def main() -> None:
             folder.mkdir(parents=True)
             model, config, words, draw = draw_model(kind, seed)
             (folder / "config.json").write_text(json.dumps(config))
-            torch.save(model.state_dict() if seed % 2 else {"epoch": 2, "model": model.state_dict()}, folder / "model.pt")
+            state = model.state_dict()
+            torch.save(state if seed % 2 else {"epoch": 2, "model": state}, folder / "model.pt")
             sources = [[kind.start, *(draw.randrange(words[0]) for _ in range(draw.randint(1, 30))), kind.end]
                        for _ in range(options.sources)]
             check_model(options, folder, model, sources, 24, counts)

@@ -19,15 +19,10 @@ import zipfile
 import numpy as np
 
 import product
-from product import RATE, ROOT, download, run, write_wav
+from product import RATE, ROOT, download, read_wav, run, write_wav
 from speech_clips import word_errors, words_of
 
 STEP, PAST = 512, 64
-
-
-def read_wav(path):
-    samples = np.frombuffer(path.read_bytes()[44:], "<i2")  # as speech-to-phrase's clips
-    return samples.astype(float)
 
 
 def onnx_probabilities(session, samples):
@@ -150,7 +145,7 @@ class Check:
             sound, spans = [np.zeros(int(RATE * choose.uniform(0.5, 2)))], []
             for path in (choose.choice(clips) for _ in range(4)):
                 begin = sum(map(len, sound))
-                sound += [read_wav(path), np.zeros(int(RATE * choose.uniform(1, 2.5)))]
+                sound += [read_wav(path).astype(float), np.zeros(int(RATE * choose.uniform(1, 2.5)))]
                 spans.append((begin, begin + len(sound[-2]), path))
             whole = np.concatenate(sound)
             power = np.concatenate([whole[begin:end] for begin, end, _ in spans]).var()
