@@ -202,8 +202,8 @@ def check_kconfig(packages):
         defined = [symbol.name for symbol in kconfig.unique_defined_syms if symbol.name.startswith("GOLDCREST_")]
         check(defined == OPTIONS, f"{ecosystem}: other options than base/features-inl.h")
         # As engine/README.md has them: an option turns others on.
-        turns_on = {"SPEECH": ("LAYERS", "PROMPT", "ACCURACY")}
-        related = ["GOLDCREST_" + name for name in [*turns_on, "LAYERS", "PROMPT", "ACCURACY"]]
+        turns_on = {"SPEECH": ("LAYERS", "PROMPT", "ACCURACY"), "ADDED_WORDS": ("TEXT",)}
+        related = ["GOLDCREST_" + name for names in turns_on.items() for name in (names[0], *names[1])]
         choices = [set(chosen) for n in range(len(related) + 1) for chosen in itertools.combinations(related, n)]
         choices += [set(pair) for pair in itertools.combinations(OPTIONS, 2)] + [set(OPTIONS)]
         for chosen in choices:
