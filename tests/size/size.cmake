@@ -113,8 +113,14 @@ foreach(program pronounce_firmware translate_firmware phrases_firmware transcrib
   endif()
 endforeach()
 
-# Sentences (goldcrest/sentences.h) cost a firmware flash only if it calls them.
+# goldcrest_part_size(NAME BYTES FUNCTION SOURCES FIRMWARE): SOURCES cost a firmware flash only if it calls FUNCTION.
+function(goldcrest_part_size name bytes called sources firmware)
+  goldcrest_command_test(flash_of_${name} "fast;size" sh "${size_folder}/part_size.sh" "${CMAKE_NM}" ${bytes} ${called}
+    "${sources}" $<TARGET_FILE:${firmware}> $<TARGET_OBJECTS:goldcrest> COMMAND_EXPAND_LISTS)
+endfunction()
 if(GOLDCREST_BOARD STREQUAL "mps3-an547")
-  goldcrest_command_test(flash_of_sentences "fast;size" sh "${size_folder}/sentences_size.sh" "${CMAKE_NM}" 2000
-    $<TARGET_FILE:pronounce_firmware> $<TARGET_OBJECTS:goldcrest> COMMAND_EXPAND_LISTS)
+  goldcrest_part_size(sentences 2000 goldcrest_next_part "text/sentences.cc text/characters.cc" pronounce_firmware)
+  if(TARGET transcribe_firmware)  # flash_budgets.txt says what else images take
+    goldcrest_part_size(images 1750 goldcrest_image_begin api/image.cc transcribe_firmware)
+  endif()
 endif()
