@@ -117,7 +117,7 @@ zip_files "Goldcrest.goldcrest.$version.pack" "$packages/cmsis-pack/goldcrest" .
 
 models=$stage/$goldcrest-models
 mkdir "$models"
-for model in enfr g2p g2p-small g2p-bytes; do
+for model in enfr g2p g2p-small g2p-bytes lines; do
   "$stage/$goldcrest-linux-amd64/bin/goldcrest-convert" -q "examples/models/$model" -o "$models/$model.gcst" > /dev/null
 done
 cp examples/models/{README.md,LICENSE.cmudict} "$models"

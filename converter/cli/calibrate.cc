@@ -55,7 +55,7 @@ std::vector<OwnedSource> read_sources(Job& job) {
 // Returns the encoder's rows that hold a clip: silence fills the rest of a window.
 uint32_t rows_of_clip(const ModelSpec& spec, const OwnedSource& source) {
   if (!spec.encoder.frontend) return UINT32_MAX;
-  const double seconds = static_cast<double>(source.samples.size()) / spec.encoder.frontend->sample_rate;
+  const double seconds = static_cast<double>(source.view().samples.size()) / spec.encoder.frontend->sample_rate;
   return static_cast<uint32_t>(std::max<size_t>(1, rows_of_seconds(*spec.encoder.frontend, seconds)));
 }
 }  // namespace

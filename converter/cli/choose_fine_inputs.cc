@@ -26,7 +26,8 @@ Sample take_sample(const Job& job, uint32_t most_tokens) {
   const ModelSpec& spec = job.spec;
   Sample sample;
   if (job.lines.evaluation.empty()) {
-    if (spec.encoder.frontend) throw Error("--accuracy auto: a model of speech is ranked on the clips of --evaluate");
+    if (spec.encoder.frontend)
+      throw Error("--accuracy auto: a model of speech or images is ranked on --evaluate's lines");
     sample.kind = Lines::kIds;
     for (const std::vector<int32_t>& source : random_sources(spec, most_tokens))
       sample.sources.push_back(ids_text(source));
@@ -34,7 +35,7 @@ Sample take_sample(const Job& job, uint32_t most_tokens) {
   }
   sample.kind = kind_of_lines(job);
   std::vector<EvaluationLine> all = job.lines.evaluation.lines;
-  if (spec.encoder.frontend) prepare_clips(job.lines.evaluation.path, all);
+  prepare_sources(job, all);
   const size_t n = std::min(all.size(), kMostLines);
   for (size_t i = 0; i < n; ++i) sample.sources.push_back(all[i * all.size() / n].source);
   if (const std::optional<FrontendSpec>& frontend = spec.encoder.frontend) {

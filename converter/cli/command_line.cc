@@ -267,12 +267,13 @@ OptionRows quality_options(Options& options) {
       {"Check", {}, "", "@checkpoint @weights"},
       {"*--evaluate FILE", text(lines.evaluation.path),
           "compare float32 with int8 on your own lines. A line is SOURCE [TAB REFERENCE]...; both are compared with "
-          "the references, too. Lines with the same source count once, with all their references"},
+          "the references, too. Lines with the same source count once, with all their references. A clip's or an "
+          "image's SOURCE is its file, from the folder of FILE"},
       {"*--max-loss POINTS", number(measure.max_loss),
           "refuse a model whose int8 loses more points; by --metric: exit status 4, no output", "--evaluate"},
-      {"--metric NAME", choice(measure.metric, {"bleu", "chrf", "wer", "exact", "tokens", "lines"}),
+      {"--metric NAME", choice(measure.metric, {"bleu", "chrf", "wer", "cer", "exact", "tokens", "lines"}),
           "measure the loss by this; all but the last two (shares that differ, in percent) need references [bleu with "
-          "references, else tokens]",
+          "references, of images cer; else tokens]",
           "--max-loss"},
       {"--check DIR", text(lines.samples),
           "compare the float32 reference with samples of your own framework (examples/export_nn_transformer.py); exit "

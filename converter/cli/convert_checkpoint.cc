@@ -220,9 +220,9 @@ void check_texts(const Job& job) {
     throw Error("{}: has no tokenizer; with --ids, --evaluate and --self-test read token ids", job.input);
   if (!spec.encoder.frontend && !lines.clip.empty())
     throw Error("{}: takes no clips; leave out --self-test-audio", job.input);
-  const bool has_sound = evaluates || !lines.clip.empty() || !lines.calibration.path.empty();
+  const bool has_sound = !lines.clip.empty() || !lines.calibration.path.empty();
   if (spec.encoder.frontend && spec.encoder.frontend->image && has_sound)
-    throw Error("{}: reads images; leave out --evaluate, --calibrate and --self-test-audio", job.input);
+    throw Error("{}: reads images; leave out --calibrate and --self-test-audio", job.input);
   if (spec.encoder.frontend && (tests_lines || !lines.shortlist_text.empty() || job.trims() || lines.ids)) {
     throw Error(
         "{}: is a model of speech; --self-test, --make-shortlist, --keep-vocabulary, --keep-vocabulary-of and --ids "

@@ -14,7 +14,7 @@ namespace {
 double loss(const Evaluation& evaluation, std::string metric) {
   if (evaluation.lines.empty()) throw Error("--max-loss: not one line was translated by both float32 and int8");
   const bool scored = evaluation.float32 && evaluation.int8;
-  if (metric.empty()) metric = scored ? "bleu" : "tokens";
+  if (metric.empty()) metric = !scored ? "tokens" : evaluation.counts_characters ? "cer" : "bleu";
   if (metric == "tokens") return 100.0 * (1.0 - evaluation.token_agreement);
   if (metric == "lines") {
     const auto n = static_cast<double>(evaluation.lines.size());
@@ -23,7 +23,9 @@ double loss(const Evaluation& evaluation, std::string metric) {
   if (!scored) throw Error("--metric {}: the lines have no references", metric);
   if (metric == "bleu") return evaluation.float32->bleu - evaluation.int8->bleu;
   if (metric == "chrf") return evaluation.float32->chrf - evaluation.int8->chrf;
-  if (metric == "wer") return evaluation.int8->word_error_rate - evaluation.float32->word_error_rate;
+  if (metric == (evaluation.counts_characters ? "wer" : "cer"))
+    throw Error("--metric {}: cer is for images, wer for other sources", metric);
+  if (metric == "wer" || metric == "cer") return evaluation.int8->word_error_rate - evaluation.float32->word_error_rate;
   return evaluation.float32->exact_match - evaluation.int8->exact_match;
 }
 
@@ -35,13 +37,17 @@ goldcrest_limits evaluation_limits(const MeasureOptions& options, goldcrest_limi
 }  // namespace
 
 Lines kind_of_lines(const Job& job) {
-  return job.spec.encoder.frontend ? Lines::kClips : job.lines.ids ? Lines::kIds : Lines::kText;
+  if (const auto& frontend = job.spec.encoder.frontend) return frontend->image ? Lines::kImages : Lines::kClips;
+  return job.lines.ids ? Lines::kIds : Lines::kText;
 }
 
-void prepare_clips(const std::string& list, std::vector<EvaluationLine>& lines) {
-  const std::filesystem::path folder = std::filesystem::path(list).parent_path();
+void prepare_sources(const Job& job, std::vector<EvaluationLine>& lines) {
+  const Lines kind = kind_of_lines(job);
+  if (kind != Lines::kClips && kind != Lines::kImages) return;
+  const std::filesystem::path folder = std::filesystem::path(job.lines.evaluation.path).parent_path();
   for (EvaluationLine& line : lines) {
     line.source = (folder / line.source).string();
+    if (kind == Lines::kImages) continue;
     for (std::string& reference : line.references) reference = spoken_words(reference);
   }
 }
@@ -103,20 +109,22 @@ void run_evaluation(const MeasureOptions& options, const FileImage& image, Job& 
   search.beam_size = limits.beam_size;
   search.max_target_tokens = std::min(search.max_target_tokens, limits.max_target_tokens);
   const Reference reference(*report->spec);
-  const bool is_speech = report->spec->encoder.frontend.has_value();
-  if (is_speech) prepare_clips(path, report->evaluation_lines);
+  const Lines kind = kind_of_lines(job);
+  EngineTranslator int8(session, kind);
+  prepare_sources(job, report->evaluation_lines);
   const auto encode = [&](const std::string& text) -> OwnedSource {
-    if (is_speech) return read_clip(text, session.info().sample_rate);
+    if (kind == Lines::kImages) return int8.read(text).features;
+    if (kind == Lines::kClips) return read_clip(text, session.info().sample_rate);
     return job.lines.ids ? parse_ids(text, session.info().source_vocab_size) : session.encode(text);
   };
   const auto decode = [&](std::span<const int32_t> tokens) {
     if (job.lines.ids) return ids_text(tokens);
     const std::string text = session.info().has_detokenizer ? session.decode(tokens) : std::string();
-    return is_speech ? spoken_words(text) : text;
+    return kind == Lines::kClips ? spoken_words(text) : text;
   };
   ReferenceTranslator float32(reference, search, encode, decode);
-  EngineTranslator int8(session, kind_of_lines(job));
   EvaluationOptions steps;
+  steps.counts_characters = kind == Lines::kImages;
   steps.batch = std::max(8u, limits.batch);  // lines between two updates of progress
   steps.progress = job.progress.counter();
   report->evaluation = evaluate(report->evaluation_lines, float32, int8, steps);

@@ -24,8 +24,8 @@ void warn_of_missing_ends(Job& job);
 // Returns the kind of the sources of --evaluate.
 Lines kind_of_lines(const Job& job);
 
-// Makes sources of paths that begin in the folder of the list, and words of references.
-void prepare_clips(const std::string& list, std::vector<EvaluationLine>& lines);
+// Makes sources of the paths of clips and images, which begin in the folder of the list, and words of what is spoken.
+void prepare_sources(const Job& job, std::vector<EvaluationLine>& lines);
 
 // Evaluates the user's lines and stores the result in the report. Throws Error.
 void run_evaluation(const MeasureOptions& options, const FileImage& image, Job& job, Report* report);

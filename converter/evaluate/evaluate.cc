@@ -23,9 +23,9 @@ std::vector<std::string> split(const std::string& text, const std::string& separ
 }
 
 struct QualityScorer {
-  BleuScorer bleu;
-  ChrfScorer chrf;
   ErrorRateScorer errors;
+  BleuScorer bleu = {};
+  ChrfScorer chrf = {};
 
   void add(const std::string& hypothesis, const std::vector<std::string>& references) {
     bleu.add(hypothesis, references);
@@ -65,7 +65,7 @@ void measure_agreement(Evaluation& evaluation) {
 }
 
 void measure_quality(const std::vector<EvaluationLine>& given, Evaluation& evaluation) {
-  QualityScorer float32, int8;
+  QualityScorer float32{ErrorRateScorer(evaluation.counts_characters)}, int8 = float32;
   for (const EvaluatedLine& line : evaluation.lines) {
     const std::vector<std::string>& references = given[line.line].references;
     if (references.empty()) continue;
@@ -88,15 +88,17 @@ void rank_losses(const std::vector<EvaluationLine>& given, Evaluation& evaluatio
       [&](size_t a, size_t b) { return lines[a].loss > lines[b].loss; });
 }
 
-std::string quality_text(const char* name, const Quality& q) {
-  return format_text("  {:<8} BLEU {:.2f}  chrF {:.2f}  word error rate {:.2f} %  exact match {:.2f} %\n", name, q.bleu,
-      q.chrf, q.word_error_rate, q.exact_match);
+std::string quality_text(const Evaluation& evaluation, const std::string& name, const Quality& q) {
+  return format_text("  {:<8} BLEU {:.2f}  chrF {:.2f}  {} error rate {:.2f} %  exact match {:.2f} %\n", name, q.bleu,
+      q.chrf, evaluation.counts_characters ? "character" : "word", q.word_error_rate, q.exact_match);
 }
 
 // Throws Error unless a line of an evaluation's file is UTF-8 without NUL bytes.
 void check_text(const std::filesystem::path& path, size_t number, const std::string& line) {
   const size_t valid = valid_utf8_prefix(line), nul = line.find('\0');
   if (valid == line.size() && nul == std::string::npos) return;
+  if (line.starts_with("\x89PNG") || line.starts_with("\xff\xd8"))
+    throw Error("{}: is an image; expected a list of them: lines of IMAGE [TAB TEXT]", path.string());
   const bool is_utf16 = nul != std::string::npos || line.starts_with("\xff\xfe") || line.starts_with("\xfe\xff");
   throw Error("{}:{}: {} at byte {}; expected UTF-8. {}: iconv -f {} -t UTF-8 {} > new.tsv", path.string(), number,
       valid < line.size() ? "no UTF-8" : "a NUL byte", std::min(valid, nul) + 1,
@@ -154,6 +156,7 @@ std::vector<Translation> ReferenceTranslator::translate(std::span<const std::str
 Evaluation evaluate(
     const std::vector<EvaluationLine>& lines, Translator& float32, Translator& int8, const EvaluationOptions& options) {
   Evaluation evaluation;
+  evaluation.counts_characters = options.counts_characters;
   const size_t batch = std::max<size_t>(1, options.batch);
   for (size_t start = 0; start < lines.size(); start += batch) {
     std::vector<std::string> sources;
@@ -204,8 +207,8 @@ std::string to_text(const Evaluation& evaluation, const std::vector<EvaluationLi
     text += format_text("{} more lines have an earlier line's source: they count once, with all references\n", merged);
   if (evaluation.float32 && evaluation.int8) {
     text += format_text("{} lines with references\n", evaluation.lines_with_references);
-    text +=
-        quality_text("float32", *evaluation.float32) + quality_text(evaluation.engine_name.c_str(), *evaluation.int8);
+    text += quality_text(evaluation, "float32", *evaluation.float32);
+    text += quality_text(evaluation, evaluation.engine_name, *evaluation.int8);
   }
   for (const EvaluatedLine& line : evaluation.failed) {
     const bool by_float32 = !line.float32.error.empty();

@@ -58,7 +58,7 @@ class ReferenceTranslator : public Translator {
 
 struct Quality {
   double bleu = 0, chrf = 0;   // 0..100
-  double word_error_rate = 0;  // percent: edits per word of the nearest reference
+  double word_error_rate = 0;  // percent: edits per word of the nearest reference, or per character
   double exact_match = 0;      // percent of lines; 100 - exact_match is the word error of a word list
 };
 
@@ -82,6 +82,7 @@ ShareInterval share_interval(size_t found, size_t n);
 // `int8` holds the engine's results, even if the file's weights are float32.
 struct Evaluation {
   std::string engine_name = "int8";   // in texts, and as a JSON key
+  bool counts_characters = false;     // errors are of characters, not of words
   std::vector<EvaluatedLine> lines;   // lines that both translated, in the given order
   std::vector<EvaluatedLine> failed;  // lines with an error on one side; no other figure counts them
   size_t identical = 0;
@@ -95,6 +96,7 @@ struct Evaluation {
 
 struct EvaluationOptions {
   size_t batch = 64;                                        // sources that a translator gets at a time
+  bool counts_characters = false;                           // see Evaluation
   std::function<void(size_t done, size_t total)> progress;  // after each batch; may be empty
 };
 

@@ -278,13 +278,20 @@ double percentage(uint64_t part, uint64_t whole) {
 }
 }  // namespace
 
+std::vector<std::u32string_view> ErrorRateScorer::units_of(std::u32string_view line) const {
+  if (!counts_characters_) return split_words(line);
+  std::vector<std::u32string_view> characters;
+  for (size_t i = 0; i < line.size(); ++i) characters.push_back(line.substr(i, 1));
+  return characters;
+}
+
 void ErrorRateScorer::add(std::string_view hypothesis, const std::vector<std::string>& references) {
   const std::u32string line = decode_utf8(hypothesis);
-  const std::vector<std::u32string_view> words = split_words(line);
+  const std::vector<std::u32string_view> words = units_of(line);
   std::pair<size_t, size_t> nearest = {std::numeric_limits<size_t>::max(), 0};  // edits and words
   for (const std::string& reference : references) {
     const std::u32string expected_line = decode_utf8(reference);
-    const std::vector<std::u32string_view> expected = split_words(expected_line);
+    const std::vector<std::u32string_view> expected = units_of(expected_line);
     nearest = std::min(nearest, {edit_distance(Words(words), Words(expected)), expected.size()});
   }
   edits_ += nearest.first;

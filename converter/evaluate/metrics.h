@@ -64,7 +64,8 @@ class ChrfScorer {
 // chrF2 of one segment.
 double sentence_chrf(std::string_view hypothesis, const std::vector<std::string>& references);
 
-// Edit distance of words (for pronunciations: phonemes), and the share of lines that equal a reference.
+// Edit distance of words (for pronunciations: phonemes) or of characters, and the share of lines that equal a
+// reference.
 
 // Returns the fewest insertions, deletions and substitutions (Levenshtein 1966) that turn one sequence into the other.
 template <typename T> size_t edit_distance(std::span<const T> a, std::span<const T> b) {
@@ -84,13 +85,17 @@ template <typename T> size_t edit_distance(std::span<const T> a, std::span<const
 
 class ErrorRateScorer {
  public:
+  explicit ErrorRateScorer(bool counts_characters = false) : counts_characters_(counts_characters) {}
   // Adds a line with its nearest reference; the shortest one wins a tie. `references` must not be empty.
   void add(std::string_view hypothesis, const std::vector<std::string>& references);
-  // 100 * edits / words of the references; may exceed 100. 0 without words.
+  // 100 * edits / words (or characters) of the references; may exceed 100. 0 without any.
   double word_error_rate() const;
   // Percentage of lines whose words equal a reference. 0 without lines.
   double exact_match() const;
  private:
+  std::vector<std::u32string_view> units_of(std::u32string_view line) const;
+
+  bool counts_characters_;
   uint64_t edits_ = 0, words_ = 0, lines_ = 0, exact_lines_ = 0;
 };
 }  // namespace goldcrest::converter

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 #include "spec/spec.h"
 
@@ -26,12 +27,13 @@ struct Source {
 
 // The same with its values.
 struct OwnedSource {
-  std::vector<int32_t> ids;
-  std::vector<int16_t> samples;
+  std::variant<std::vector<int32_t>, std::vector<int16_t>, std::vector<float>> values;
 
-  OwnedSource(std::vector<int32_t> of) : ids(std::move(of)) {}      // NOLINT(google-explicit-constructor): either
-  OwnedSource(std::vector<int16_t> of) : samples(std::move(of)) {}  // NOLINT(google-explicit-constructor)
-  Source view() const { return samples.empty() ? Source(ids) : Source(std::span<const int16_t>(samples)); }
+  template <typename T>
+  OwnedSource(std::vector<T> of) : values(std::move(of)) {}  // NOLINT(google-explicit-constructor): any of these
+  Source view() const {
+    return std::visit([](const auto& of) { return Source(std::span(of)); }, values);
+  }
 };
 
 // Receives intermediate values. name: "encoder.embed", "encoder.layers", "encoder.norm", the same for "decoder", or

@@ -5,6 +5,7 @@
 #include "evaluate/line_encoder.h"
 #include "goldcrest/languages.h"
 #include "goldcrest/speech.h"
+#include "host/picture.h"
 #include "math/deterministic_math.h"
 #include "model/model_view.h"
 #include "spec/error.h"
@@ -63,6 +64,9 @@ std::string EngineSession::decode(std::span<const int32_t> tokens) {
 host::Sentence EngineTranslator::read(const std::string& line) {
   host::Sentence sentence;
   if (lines_ == Lines::kClips) sentence.samples = read_clip(line, session_.info().sample_rate);
+  const std::string problem =
+      lines_ == Lines::kImages ? host::read_rows(session_, line, &sentence.features) : std::string();
+  if (!problem.empty()) throw Error("{}: {}", line, problem);
   if (lines_ == Lines::kIds) sentence.source = parse_ids(line, UINT32_MAX >> 1);  // the engine checks the vocabulary
   const int status = lines_ == Lines::kText ? session_.tokenize(line, &sentence.source, &sentence.pieces) : 0;
   if (status < 0) sentence.problem = session_.describe(status);
@@ -86,7 +90,7 @@ std::vector<Translation> EngineTranslator::run(
     try {
       sentences[i] = read(sources[i]);
       error = sentences[i].problem;
-    } catch (const Error& problem) {  // the clip cannot be read
+    } catch (const Error& problem) {  // the clip or the image cannot be read
       error = problem.what();
     }
     sentences[i].input = i;

@@ -29,14 +29,17 @@ class EngineSession : public Session {
   void check(int64_t status, const std::string& context) const;
 };
 
-enum class Lines { kText, kIds, kClips };
+enum class Lines { kText, kIds, kClips, kImages };
 
 // The int8 side of an evaluation, in batches of the session's limits. With Lines::kIds, sources and result texts are
 // ids (line_encoder.h). With Lines::kClips, sources are WAV files, and result texts are their words (line_encoder.h).
+// With Lines::kImages, sources are PNG and JPEG files.
 class EngineTranslator : public Translator {
  public:
   explicit EngineTranslator(EngineSession& session, Lines lines = Lines::kText) : session_(session), lines_(lines) {}
   std::vector<Translation> translate(std::span<const std::string> sources) override { return run(sources, {}); }
+  // Throws Error if the line is no source.
+  host::Sentence read(const std::string& line);
   // Does not search, but computes the log-probabilities of given results. One that has an error keeps it. The session's
   // limits.inspection need both bits.
   std::vector<Translation> score(std::span<const std::string> sources, std::span<const Translation> targets) {
@@ -45,8 +48,6 @@ class EngineTranslator : public Translator {
  private:
   // `targets`: one for each source, or none.
   std::vector<Translation> run(std::span<const std::string> sources, std::span<const Translation> targets);
-  // Throws Error if the line is no source.
-  host::Sentence read(const std::string& line);
   std::string text_of(const host::Found& found) const;
 
   EngineSession& session_;

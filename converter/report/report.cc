@@ -57,8 +57,9 @@ Value boards_json(const std::vector<BoardFit>& boards) {
   return json;
 }
 
-Value quality_json(const Quality& quality) {
-  return {{"bleu", quality.bleu}, {"chrf", quality.chrf}, {"word_error_rate", quality.word_error_rate},
+Value quality_json(const Evaluation& evaluation, const Quality& quality) {
+  const char* const of_errors = evaluation.counts_characters ? "character_error_rate" : "word_error_rate";
+  return {{"bleu", quality.bleu}, {"chrf", quality.chrf}, {of_errors, quality.word_error_rate},
       {"exact_match", quality.exact_match}};
 }
 
@@ -71,8 +72,8 @@ Value evaluation_json(const Evaluation& evaluation, const std::vector<Evaluation
       {"failed", evaluation.failed.size()}, {"identical_lines", evaluation.identical},
       {"identical_interval", std::move(bounds)}, {"token_agreement", evaluation.token_agreement},
       {"chrf", evaluation.chrf}};
-  if (evaluation.float32) json["float32"] = quality_json(*evaluation.float32);
-  if (evaluation.int8) json[evaluation.engine_name] = quality_json(*evaluation.int8);
+  if (evaluation.float32) json["float32"] = quality_json(evaluation, *evaluation.float32);
+  if (evaluation.int8) json[evaluation.engine_name] = quality_json(evaluation, *evaluation.int8);
   json["most_lost"] = Value::list();
   for (size_t index : evaluation.most_lost) {
     const EvaluatedLine& line = evaluation.lines[index];
@@ -225,7 +226,7 @@ std::string verdict(const Report& report) {
   bool is_good = share >= kLikely;
   if (evaluation.float32 && evaluation.int8) {
     const auto& target = report.spec->target_tokenizer;
-    const bool has_words = target && target->kind == TokenizerKind::kWord;
+    const bool has_words = evaluation.counts_characters || (target && target->kind == TokenizerKind::kWord);
     const double before = has_words ? evaluation.float32->exact_match : evaluation.float32->bleu;
     const double after = has_words ? evaluation.int8->exact_match : evaluation.int8->bleu;
     is_good = is_good || before - after <= kSmallLoss;

@@ -98,7 +98,8 @@ std::string samples_html(const Report& report) {
       evaluation.identical, evaluation.lines.size(), 100.0 * evaluation.token_agreement,
       evaluation.failed.empty() ? "" : format_text(" {} more lines failed.", evaluation.failed.size()));
   if (evaluation.float32 && evaluation.int8) {
-    html += "<table><tr><th></th><th>BLEU</th><th>chrF</th><th>word error, %</th><th>exact, %</th></tr>";
+    html += format_text("<table><tr><th></th><th>BLEU</th><th>chrF</th><th>{} error, %</th><th>exact, %</th></tr>",
+        evaluation.counts_characters ? "character" : "word");
     for (const auto& [name, quality] :
         {std::pair(std::string("float32"), *evaluation.float32), std::pair(evaluation.engine_name, *evaluation.int8)}) {
       html += format_text(

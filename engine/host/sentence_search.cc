@@ -58,9 +58,14 @@ int SentenceSearch::store(Session* session, uint32_t index, const Sentence& sent
   goldcrest_engine* const engine = session->engine();
   const std::vector<int32_t>&ids = sentence.source, &target = sentence.target;
   const std::vector<int16_t>& samples = sentence.samples;
-  int status = samples.empty()
-                   ? (index == 0 ? goldcrest_begin : goldcrest_add)(engine, ids.data(), ids.size())
-                   : (index == 0 ? goldcrest_begin_audio : goldcrest_add_audio)(engine, samples.data(), samples.size());
+  const std::vector<float>& rows = sentence.features;
+  int status = GOLDCREST_OK;
+  if (!samples.empty())
+    status = (index == 0 ? goldcrest_begin_audio : goldcrest_add_audio)(engine, samples.data(), samples.size());
+  else if (!rows.empty())
+    status = (index == 0 ? goldcrest_begin_features : goldcrest_add_features)(
+        engine, rows.data(), rows.size() / session->info().feature_channels);
+  else status = (index == 0 ? goldcrest_begin : goldcrest_add)(engine, ids.data(), ids.size());
   if (status >= 0 && options_.scores_targets) status = goldcrest_score(engine, index, target.data(), target.size());
   else if (status >= 0 && !target.empty())
     status = goldcrest_set_prefix(engine, index, target.data(), target.size(), options_.prefix_flags);

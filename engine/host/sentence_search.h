@@ -26,13 +26,14 @@ struct Found {
   bool was_cut = false;    // a limit of tokens ended it
 };
 
-// A text, a sentence of it, or a clip.
+// A text, a sentence of it, a clip, or an image.
 struct Sentence {
   size_t input = 0;                      // the index of its text, for the caller
   std::string space = {};                // before it in the text
   size_t begin = 0, bytes = 0;           // its place in the text
   std::vector<int32_t> source = {};      // none: there is nothing to search
   std::vector<int16_t> samples = {};     // a clip, which has no ids
+  std::vector<float> features = {};      // an image: its feature rows
   std::vector<std::string> pieces = {};  // from Session::tokenize
   std::vector<int32_t> target = {};      // with which its results begin, or which is scored
   std::vector<int32_t> draft = {};       // for goldcrest_set_draft; only in a batch of one
@@ -43,7 +44,7 @@ struct Sentence {
   std::string problem = {};              // what the engine said; then nothing is found
   bool is_stopped = false;               // found[0] is what was certain when its search was stopped
 
-  size_t size() const { return source.size() + samples.size(); }
+  size_t size() const { return source.size() + samples.size() + features.size(); }
 };
 
 // Cuts a text into sentences that the engine takes. The code of a language with which the text begins precedes each.

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-read turns images into text.
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <exception>
-#include <memory>
 #include "goldcrest/speech.h"
 #include "host/command_line.h"
 #include "host/messages.h"
+#include "host/picture.h"
 #include "host/printable.h"
 #include "host/session.h"
-#include "picture.h"
 
 namespace {
 constexpr const char* kProgram = "goldcrest-read";
@@ -20,10 +17,6 @@ struct ReadArguments {
   std::string model, kernels;
   std::vector<std::string> images;
   goldcrest_limits limits = {};
-};
-
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
 ExitStatus refuse(const std::string& name, const std::string& problem) {
@@ -47,20 +40,15 @@ std::string start(const ReadArguments& arguments, goldcrest::Session* session) {
 }
 
 // *text <- the text of an image. Returns a problem, or "".
-std::string read_image(goldcrest::Session* session, const Picture& picture, std::string* text) {
+std::string read_image(goldcrest::Session* session, const std::string& path, std::string* text) {
   goldcrest_engine* const engine = session->engine();
-  goldcrest_image image = {};
-  image.width = picture.width;
-  image.height = picture.height;
-  image.format = picture.format;
-  std::vector<uint32_t> memory(goldcrest_image_bytes(&image, engine) / sizeof(uint32_t) + 1);
-  int status = goldcrest_image_begin(&image, engine, memory.data(), memory.size() * sizeof(uint32_t));
-  for (uint32_t y = 0; status >= 0 && y < picture.height; ++y)
-    status = goldcrest_image_row(&image, &picture.pixels[y * picture.row_bytes()]);
-  if (status >= 0) status = goldcrest_begin_features(engine, image.features, image.n);
+  std::vector<float> rows;
+  const std::string problem = goldcrest::host::read_rows(*session, path, &rows);
+  if (!problem.empty()) return problem;
+  int64_t status = goldcrest_begin_features(engine, rows.data(), rows.size() / session->info().feature_channels);
   if (status >= 0) status = goldcrest_run(engine);
-  const int64_t written = status < 0 ? status : session->append_result(0, 0, {}, text, nullptr);
-  return written < 0 ? session->describe(written) : "";
+  if (status >= 0) status = session->append_result(0, 0, {}, text, nullptr);
+  return status < 0 ? session->describe(status) : "";
 }
 
 ExitStatus read_images(const ReadArguments& arguments) {
@@ -69,11 +57,8 @@ ExitStatus read_images(const ReadArguments& arguments) {
   if (!problem.empty()) return refuse(arguments.model, problem);
   ExitStatus status = kSuccess;
   for (const std::string& name : arguments.images) {
-    const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(name.c_str(), "rb"));
-    Picture picture;
     std::string text;
-    std::string wrong = file ? read_picture(file.get(), &picture) : std::string("cannot be read: ") + strerror(errno);
-    if (wrong.empty()) wrong = read_image(&session, picture, &text);
+    const std::string wrong = read_image(&session, name, &text);
     if (!wrong.empty()) refuse(name, wrong), status = kImagesFailed;
     std::printf("%s\n", goldcrest::single_line(text, true).c_str());
   }

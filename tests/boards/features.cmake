@@ -61,6 +61,14 @@ if(GOLDCREST_TEXT)
     PASS_REGULAR_EXPRESSION "languages: call goldcrest_set_languages first.*status 1")
 endif()
 
+# Images: the line reader has the hash of programs/read_test.cc.
+if(GOLDCREST_SPEECH AND EXISTS "${GOLDCREST_GOLDEN_FOLDER}/lines.gcst")
+  goldcrest_board_program(image_test image_test.cc)
+  goldcrest_add_model(TARGET image_test FILE "${GOLDCREST_GOLDEN_FOLDER}/lines.gcst" NAME reader SECTION .model
+    LIMITS beam-size=1 encoder-rows=4)
+  goldcrest_embed_file(image_test packed_images "${CMAKE_SOURCE_DIR}/tests/data/lines/packed.raw")
+  goldcrest_counted_test(image_test read PROPERTIES TIMEOUT 1800)
+endif()
 # Speech: the host's build (CMakeLists.txt) gives the model, the clip and what the host heard. A real model runs only
 # with the best table.
 if(TARGET transcribe_firmware AND GOLDCREST_TRANSCRIBE_HEARD)

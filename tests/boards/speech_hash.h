@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hash of what a model hears in a clip: the voice detector's probabilities, logits, ids and text, greedy. A host
-// and every board must find the same.
+// The hash of what a model hears in a clip: the voice detector's probabilities, logits, ids and text, greedy; and of
+// what the line reader reads in images: feature rows, logits, ids and text. A host and every board must find the same.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,13 @@
 #include <cstring>
 #include "base/hash.h"
 #include "goldcrest/goldcrest.h"
+#include "goldcrest/image.h"
 #include "goldcrest/speech.h"
 #include "goldcrest/voice.h"
 
 namespace goldcrest::test {
+constexpr uint64_t kLinesHash = 0xd5e196b42c3e3e16;  // the images are tests/data/lines/packed.raw
+
 struct Heard {
   uint64_t hash;
   uint32_t n_tokens;
@@ -23,6 +26,24 @@ inline int begin_to_hear(goldcrest_engine* engine, const int16_t* samples, size_
   goldcrest_search search = {.beam_size = 1, .flags = GOLDCREST_SEARCH_HASH_LOGITS};
   const int status = goldcrest_set_search(engine, &search);
   return status < 0 ? status : goldcrest_begin_audio(engine, samples, n);
+}
+
+// Begins with an image and moves *packed after it: its width and height in two bytes each, the low one first, and grey
+// pixels. Continues *hash with the feature rows. Returns a status.
+inline int begin_to_read(goldcrest_engine* engine, const uint8_t** packed, uint64_t* hash) {
+  alignas(float) static uint8_t memory[32768];
+  goldcrest_image image = {};
+  image.width = static_cast<uint32_t>((*packed)[0] | (*packed)[1] << 8);
+  image.height = static_cast<uint32_t>((*packed)[2] | (*packed)[3] << 8);
+  *packed += 4;
+  goldcrest_search search = {.beam_size = 1, .flags = GOLDCREST_SEARCH_HASH_LOGITS};
+  int status = goldcrest_set_search(engine, &search);
+  if (status >= 0) status = goldcrest_image_begin(&image, engine, memory, sizeof memory);
+  for (uint32_t y = 0; y < image.height && status >= 0; ++y, *packed += image.width)
+    status = goldcrest_image_row(&image, *packed);
+  if (status < 0) return status;
+  *hash = hash_floats(*hash, image.features, image.n * image.channels);
+  return goldcrest_begin_features(engine, image.features, image.n);
 }
 
 // Continues a hash with the probabilities of a clip's steps. Returns a status; ERROR_UNSUPPORTED: the file has no

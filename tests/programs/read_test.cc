@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // goldcrest-read: files with the pixels that Pillow reads (tests/peers/images.py --record), and the program itself.
+#include <nlohmann/json.hpp>
+#include "boards/speech_hash.h"
 #include "convert/support/sample_folder.h"
+#include "host/picture.h"
 #include "programs/models.h"
-#include "read/picture.h"
 #include "sources/containers/numpy_array.h"
+#include "support/engine_fixture.h"
 #include "support/test.h"
 
 namespace goldcrest::test {
 namespace {
+using host::Picture;
+
 const std::filesystem::path& recorded_images() {
   static const PackedFolders unpacked(recorded("images.json"));
   return unpacked.path();
-}
-
-std::string read(const std::filesystem::path& path, Picture* picture) {
-  std::FILE* const file = std::fopen(path.c_str(), "rb");
-  std::string problem = read_picture(file, picture);
-  std::fclose(file);
-  return problem;
 }
 
 TEST(Pictures, HavePillowsPixels) {
@@ -26,7 +24,7 @@ TEST(Pictures, HavePillowsPixels) {
     if (entry.path().extension() != ".npy") continue;
     Picture picture;
     const std::filesystem::path file = entry.path().parent_path() / entry.path().stem();
-    ASSERT_EQ(read(file, &picture), "") << file;
+    ASSERT_EQ(read_picture(file, &picture), "") << file;
     const std::string expected = read_file(entry.path());
     const converter::NumpyHeader header = converter::parse_numpy_header(expected, file);
     EXPECT_EQ(header.shape, (std::vector<uint64_t>{picture.height, picture.width, picture.step()})) << file;
@@ -56,7 +54,7 @@ TEST(Pictures, WhatCannotBeReadIsRefusedByName) {
     const std::string bytes = read_file(recorded_images() / "files" / file);
     folder.write(file, bytes.substr(0, bytes.size() - left_out));
     Picture picture;
-    EXPECT_EQ(read(folder.path() / file, &picture).substr(0, std::strlen(problem)), problem) << left_out;
+    EXPECT_EQ(read_picture(folder.path() / file, &picture).substr(0, std::strlen(problem)), problem) << left_out;
   }
 }
 
@@ -75,11 +73,68 @@ TEST(Read, EachImageHasALineAndBadOnesAMessage) {
   EXPECT_EQ(says(3, {model, good, bad, "missing.png", good}, "print.jpg: has colours"), line + "\n\n" + line);
   says(1, {converted_model("g2p"), good}, "takes no images");
   says(2, {model}, "IMAGE");
-  folder.write("lines.tsv", "good.png\ttext\n");
-  for (const Arguments& options : {Arguments{"--evaluate", folder.path() / "lines.tsv"}, Arguments{"--pack", "all"}}) {
-    const Outcome refused = convert(checkpoint, {"-o", model, options[0], options[1]});
-    EXPECT_NE(with_status(1, refused).err.find("reads images"), std::string::npos) << refused.err;
+  const Outcome refused = with_status(1, convert(checkpoint, {"-o", model, "--pack", "all"}));
+  EXPECT_NE(refused.err.find("reads images"), std::string::npos) << refused.err;
+}
+
+// The first images that training measured; a test of all runs where Pillow and the fonts are.
+TEST(Read, TheLineReadersCharacterErrorsAreThoseOfFloat32) {
+  const std::string lines = GOLDCREST_SOURCE_DIR "/tests/data/lines/lines.tsv";
+  const nlohmann::json evaluation =
+      convert_json(checkpoint_folder("lines"), {"--evaluate", lines, "--max-loss", "0.3"}).at("evaluation");
+  EXPECT_EQ(evaluation.at("lines"), 24);
+  EXPECT_EQ(evaluation.at("failed"), 0);
+  EXPECT_LE(evaluation.at("float32").at("character_error_rate"), 2);
+  EXPECT_GE(evaluation.at("token_agreement"), 0.99);
+}
+
+TEST(Read, TheLineReaderHasOneHashOnEveryTable) {
+  const std::filesystem::path lines = GOLDCREST_SOURCE_DIR "/tests/data/lines";
+  const std::string bytes = read_file(converted_model("lines")), packed = read_file(lines / "packed.raw");
+  GuardedBuffer<uint8_t> model(bytes.size());  // with the alignment of a mapped file
+  std::copy(bytes.begin(), bytes.end(), model.begin());
+  const std::string expected =
+      run(GOLDCREST_READ_PROGRAM, {converted_model("lines"), lines / "0.png", lines / "1.png", lines / "2.png"}).out;
+  for (uint32_t i = 0; const char* kernels = goldcrest_kernels_at(i); ++i) {
+    TestEngine engine({model.get(), model.size()}, {.limits = {.encoder_rows = 1 + i % 5}, .kernels = kernels});
+    uint64_t hash = kHashStart;
+    std::string texts;
+    const auto* const first = reinterpret_cast<const uint8_t*>(packed.data());
+    for (const uint8_t* at = first; at != first + packed.size();) {
+      Heard found = {};
+      ASSERT_GE(begin_to_read(engine.get(), &at, &hash), 0) << engine.detail().message;
+      ASSERT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+      ASSERT_GE(heard_result(engine.get(), 0, found), 0);
+      hash = hash_halves(hash, found.hash);
+      texts += std::string(found.text) + "\n";
+    }
+    EXPECT_EQ(hash, kLinesHash) << kernels;
+    EXPECT_EQ(texts, expected) << kernels;
   }
+}
+
+TEST(Read, EvaluateRefusesBadListsAndLeavesOutBadImages) {
+  const SampleFolder folder;
+  const std::filesystem::path images = GOLDCREST_SOURCE_DIR "/tests/data/lines", list = folder.path() / "list";
+  const std::string good = images / "0.png";
+  const auto says = [&](int status, const std::string& text, Arguments options) {
+    folder.write("list", text);
+    options.insert(options.begin(), {"--evaluate", list});
+    const Outcome outcome = with_status(status, convert(checkpoint_folder("lines"), options));
+    return outcome.out + outcome.err;
+  };
+  const auto expect = [&](const std::string& found, const std::string& part) {
+    EXPECT_NE(found.find(part), std::string::npos) << found;
+  };
+  const std::string some = says(0, good + "\t1\nmissing.png\t2\nlist\t3\n", {});
+  expect(some, "line 2 left out: " + (folder.path() / "missing.png").string() + ": cannot be read: No such file");
+  expect(some, "line 3 left out: " + list.string() + ": is neither PNG nor JPEG");
+  expect(some, "character error rate ");
+  expect(says(1, read_file(good), {}), "list: is an image; expected a list of them");
+  expect(says(1, "\xff\xfe" + std::string("0\0\n\0", 4), {}),
+      "list:1: no UTF-8 at byte 1; expected UTF-8. If it is UTF-16");
+  expect(says(1, good + "\t1\n", {"--max-loss", "1", "--metric", "wer"}), "--metric wer: cer is for images");
+  expect(says(4, good + "\t1\n", {"--max-loss", "-1"}), "lost 0.000 points, more than --max-loss -1");
 }
 
 TEST(Read, ThePagesCommandsReadALine) {

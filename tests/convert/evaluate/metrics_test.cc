@@ -113,6 +113,15 @@ TEST(ErrorRate, NearestReferenceAndAmongEqualsTheShortest) {
   EXPECT_EQ(scorer.exact_match(), 50);
 }
 
+TEST(ErrorRate, MayCountCharacters) {
+  ErrorRateScorer scorer(true);
+  scorer.add("sitting \u00e9", {"kitten \u00e9", "kitten e"});  // 3 edits of 8 characters
+  EXPECT_DOUBLE_EQ(scorer.word_error_rate(), 300.0 / 8);
+  scorer.add("ab", {"ab"});
+  EXPECT_DOUBLE_EQ(scorer.word_error_rate(), 30);
+  EXPECT_EQ(scorer.exact_match(), 50);
+}
+
 TEST(ErrorRate, MayExceedAHundredAndNeedsWords) {
   ErrorRateScorer scorer;
   EXPECT_EQ(scorer.word_error_rate(), 0);

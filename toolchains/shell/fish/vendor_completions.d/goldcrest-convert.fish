@@ -56,7 +56,7 @@ complete -c goldcrest-convert -l budget -x -d 'refuse a model that needs more th
 complete -c goldcrest-convert -l board -x -d 'refuse a model that does not fit this board, with limits that would'
 complete -c goldcrest-convert -l evaluate -r -F -d 'compare float32 with int8 on your own lines'
 complete -c goldcrest-convert -l max-loss -x -d 'refuse a model whose int8 loses more points'
-complete -c goldcrest-convert -l metric -x -a 'bleu chrf wer exact tokens lines' -d 'measure the loss by this'
+complete -c goldcrest-convert -l metric -x -a 'bleu chrf wer cer exact tokens lines' -d 'measure the loss by this'
 complete -c goldcrest-convert -l check -r -F -d 'compare the float32 reference with samples of your own framework'
 complete -c goldcrest-convert -l ids -d 'read token ids instead of text for --evaluate, --self-test, --make-shortlist and --lexicon, as goldcrest-translate --ids does'
 complete -c goldcrest-convert -l alternatives -x -d 'separate several references in one field by this text, such as '\'' | '\'''

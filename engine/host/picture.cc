@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "picture.h"
+#include "host/picture.h"
 
 // libjpeg's header needs stdio's before it.
 #include <jpeglib.h>
 #include <png.h>
+#include <cerrno>
 #include <csetjmp>
 #include <cstring>
+#include <memory>
 #include <string_view>
 
+namespace goldcrest::host {
 namespace {
 constexpr uint32_t kMostSide = 65535;
 constexpr uint64_t kMostPixels = 100000000;
@@ -171,3 +174,25 @@ std::string read_picture(std::FILE* file, Picture* picture) {
   if (decoding.problem[0] == 0) turn(decoding.orientation, picture);
   return decoding.problem;
 }
+
+std::string read_picture(const std::string& path, Picture* picture) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+  return file ? read_picture(file.get(), picture) : std::string("cannot be read: ") + std::strerror(errno);
+}
+
+std::string read_rows(const Session& session, const std::string& path, std::vector<float>* rows) {
+  Picture picture;
+  const std::string problem = read_picture(path, &picture);
+  if (!problem.empty()) return problem;
+  goldcrest_image image = {};
+  image.width = picture.width;
+  image.height = picture.height;
+  image.format = picture.format;
+  rows->resize(goldcrest_image_bytes(&image, session.engine()) / sizeof(float) + 1);
+  int status = goldcrest_image_begin(&image, session.engine(), rows->data(), rows->size() * sizeof(float));
+  for (uint32_t y = 0; status >= 0 && y < picture.height; ++y)
+    status = goldcrest_image_row(&image, &picture.pixels[y * picture.row_bytes()]);
+  rows->resize(image.n * image.channels);
+  return status < 0 ? session.describe(status) : "";
+}
+}  // namespace goldcrest::host
