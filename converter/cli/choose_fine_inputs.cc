@@ -26,8 +26,7 @@ Sample take_sample(const Job& job, uint32_t most_tokens) {
   const ModelSpec& spec = job.spec;
   Sample sample;
   if (job.lines.evaluation.empty()) {
-    if (spec.encoder.frontend)
-      throw Error("--accuracy auto: a model of speech or images is ranked on --evaluate's lines");
+    if (spec.encoder.frontend) throw Error("--accuracy auto: speech and images are ranked on lines of --evaluate");
     sample.kind = Lines::kIds;
     for (const std::vector<int32_t>& source : random_sources(spec, most_tokens))
       sample.sources.push_back(ids_text(source));

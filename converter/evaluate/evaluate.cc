@@ -207,8 +207,8 @@ std::string to_text(const Evaluation& evaluation, const std::vector<EvaluationLi
     text += format_text("{} more lines have an earlier line's source: they count once, with all references\n", merged);
   if (evaluation.float32 && evaluation.int8) {
     text += format_text("{} lines with references\n", evaluation.lines_with_references);
-    text += quality_text(evaluation, "float32", *evaluation.float32);
-    text += quality_text(evaluation, evaluation.engine_name, *evaluation.int8);
+    text += quality_text(evaluation, "float32", *evaluation.float32) +
+            quality_text(evaluation, evaluation.engine_name, *evaluation.int8);
   }
   for (const EvaluatedLine& line : evaluation.failed) {
     const bool by_float32 = !line.float32.error.empty();
