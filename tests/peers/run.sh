@@ -37,7 +37,7 @@ case $script in
   voice) program=voice_probabilities wrong='s/^0/1/' modules=onnxruntime packages=(onnxruntime) few=(--noises 2) ;;
   times)
     program=goldcrest-transcribe wrong='s/\"end\":[0-9.]*/\"end\":9/g' modules+=", ctranslate2, tokenizers"
-    packages+=(ctranslate2==4.8.5) ;;
+    packages+=(ctranslate2==4.8.5) few=() ;;
   speech | speech_equality)
     program=goldcrest-transcribe wrong='s/.*/7/' modules+=", safetensors" packages+=(safetensors==0.8.0) ;;
   home)

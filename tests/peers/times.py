@@ -193,7 +193,7 @@ def main():
             differing = check_segments(arguments, checkpoint, peer, prompt)
             print(f"{checkpoint.name}: segments of {len(arguments.clips)} clips, {len(differing)} differ; {prompt}")
             for item in differing:
-                print("  ", *item)
+                print("  departs", *item)
             failed |= len(differing) * 200 > len(arguments.clips)
         for kind, found in check_words(arguments, checkpoint, peer).items():
             sizes = sorted(item[0] for item in found)
@@ -201,7 +201,7 @@ def main():
             print(f"{checkpoint.name} {kind}: {len(found)} times, median {1000 * statistics.median(sizes):.0f} ms, "
                   f"largest {1000 * sizes[-1]:.0f} ms, {len(beyond)} beyond a row")
             for item in beyond[:10] if kind == "float32" else []:
-                print("  ", item)
+                print("  departs", item)
             failed |= bool(beyond) if kind == "float32" else statistics.median(sizes) > 0.04
     sys.exit(failed)
 
