@@ -17,7 +17,7 @@ using Room = std::array<size_t, 4>;
 constexpr Room kSome = {1u << 15, 1u << 15, 1u << 15, 1u << 15}, kWide = {1u << 22, 1u << 20, 1u << 21, 1u << 15};
 
 // Returns the message, or nothing if the file passes.
-std::string verdict_of(const FileImage& file, const std::function<void(ModelT&)>& mutate, const Room& room) {
+std::string verdict_of(const FileImage& file, const Room& room, const Mutation& mutate) {
   const FileImage changed = remade_with_contents(file, [&](ModelT& m, Contents& contents) {
     for (size_t i = 0; i < room.size(); ++i) contents[i].resize(room[i]);
     mutate(m);
@@ -33,16 +33,9 @@ std::string verdict_of(const FileImage& file, const std::function<void(ModelT&)>
 template <typename Value>
 void expect_bounds(const char* name, const std::function<void(ModelT&, Value)>& set, const std::vector<Value>& good,
     const std::vector<Value>& bad, const FileImage& file = smallest_file(), const Room& room = kSome) {
-  for (const Value value : good)
-    EXPECT_EQ(verdict_of(
-                  file, [&](ModelT& m) { set(m, value); }, room),
-        "")
-        << name << ": " << value;
-  for (const Value value : bad)
-    EXPECT_EQ(verdict_of(
-                  file, [&](ModelT& m) { set(m, value); }, room),
-        name)
-        << value;
+  const auto verdict = [&](Value value) { return verdict_of(file, room, [&](ModelT& m) { set(m, value); }); };
+  for (const Value value : good) EXPECT_EQ(verdict(value), "") << name << ": " << value;
+  for (const Value value : bad) EXPECT_EQ(verdict(value), name) << value;
 }
 
 using SetInteger = std::function<void(ModelT&, uint32_t)>;
@@ -53,7 +46,7 @@ void expect_integers(
   expect_bounds<uint32_t>(name, set, good, bad);
 }
 
-void expect_reals(const char* name, const SetReal& set, float low, float high) {
+void expect_reals(const char* name, float low, float high, const SetReal& set) {
   expect_bounds<float>(name, set, {low, high}, {std::nextafter(low, -INFINITY), std::nextafter(high, INFINITY), NAN});
 }
 
@@ -109,8 +102,7 @@ TEST(Bounds, Layers) {
 
 TEST(Bounds, Positions) {
   const auto verdict = [](uint32_t n, const Room& room) {
-    return verdict_of(
-        smallest_file(), [&](ModelT& m) { m.encoder->max_positions = n; }, room);
+    return verdict_of(smallest_file(), room, [&](ModelT& m) { m.encoder->max_positions = n; });
   };
   const Room most = {1u << 15, 1u << 15, (1u << 20) * 64, 1u << 15};
   EXPECT_EQ(verdict(1u << 20, most), "");
@@ -119,12 +111,9 @@ TEST(Bounds, Positions) {
 }
 
 TEST(Bounds, Scales) {
-  expect_reals(
-      "encoder: dimensions", [](ModelT& m, float x) { m.encoder->attention_scale = x; }, 1e-4f, 1);
-  expect_reals(
-      "decoder: dimensions", [](ModelT& m, float x) { m.decoder->embedding_scale = x; }, 1e-4f, 65536);
-  expect_reals(
-      "final_norm", [](ModelT& m, float x) { m.decoder->final_norm->epsilon = x; }, 1e-12f, 1);
+  expect_reals("encoder: dimensions", 1e-4f, 1, [](ModelT& m, float x) { m.encoder->attention_scale = x; });
+  expect_reals("decoder: dimensions", 1e-4f, 65536, [](ModelT& m, float x) { m.decoder->embedding_scale = x; });
+  expect_reals("final_norm", 1e-12f, 1, [](ModelT& m, float x) { m.decoder->final_norm->epsilon = x; });
 }
 
 TEST(Bounds, Vocabularies) {
@@ -178,10 +167,8 @@ TEST(Bounds, GenerationNumbers) {
       {2, UINT32_MAX});
   expect_integers(
       "generation.unknown_heads", [](ModelT& m, uint32_t n) { m.generation->unknown_layer = n; }, {0}, {1, UINT32_MAX});
-  expect_reals(
-      "generation.length_penalty", [](ModelT& m, float x) { m.generation->length_penalty = x; }, -2, 4);
-  expect_reals(
-      "generation.word_penalty", [](ModelT& m, float x) { m.generation->word_penalty = x; }, -1024, 1024);
+  expect_reals("generation.length_penalty", -2, 4, [](ModelT& m, float x) { m.generation->length_penalty = x; });
+  expect_reals("generation.word_penalty", -1024, 1024, [](ModelT& m, float x) { m.generation->word_penalty = x; });
 }
 
 TEST(Bounds, Rules) {
@@ -194,19 +181,16 @@ TEST(Bounds, Rules) {
   expect_integers("generation.length_penalty_kind",
       [&](ModelT& m, uint32_t n) { ruled(m).length_penalty_kind = static_cast<uint8_t>(n); }, {0, 1}, {2});
   expect_reals(
-      "generation.repetition_penalty", [&](ModelT& m, float x) { ruled(m).repetition_penalty = x; }, 1.0f / 1024, 1024);
+      "generation.repetition_penalty", 1.0f / 1024, 1024, [&](ModelT& m, float x) { ruled(m).repetition_penalty = x; });
   expect_reals(
-      "generation.max_length_factor", [&](ModelT& m, float x) { ruled(m).max_length_factor = x; }, 1.0f / 1024, 1024);
+      "generation.max_length_factor", 1.0f / 1024, 1024, [&](ModelT& m, float x) { ruled(m).max_length_factor = x; });
   expect_integers(
       "generation.more_end_ids", [&](ModelT& m, uint32_t n) { ruled(m).more_end_ids.assign(n, 6); }, {15}, {16});
   expect_integers("generation.more_end_ids", [&](ModelT& m, uint32_t id) { ruled(m).more_end_ids = {id}; }, {6}, {7});
-  expect_reals(
-      "generation.biases",
-      [&](ModelT& m, float x) {
-        ruled(m).biased_ids = {5, 6};
-        ruled(m).biases = {0, x};
-      },
-      -65536, 65536);
+  expect_reals("generation.biases", -65536, 65536, [&](ModelT& m, float x) {
+    ruled(m).biased_ids = {5, 6};
+    ruled(m).biases = {0, x};
+  });
 }
 
 TEST(Bounds, Limits) {
@@ -254,10 +238,8 @@ TEST(Bounds, Tokenizers) {
   expect_integers(
       "tokenizer.max_piece_bytes", [](ModelT& m, uint32_t n) { m.tokenizer->max_piece_bytes = n; }, {0, 4096}, {4097});
   const float most = 1e9f;
-  expect_reals(
-      "tokenizer.unknown_score", [](ModelT& m, float x) { m.tokenizer->unknown_score = x; }, -most, most);
-  expect_reals(
-      "tokenizer.unknown_score", [](ModelT& m, float x) { m.tokenizer->max_score = x; }, -most, most);
+  expect_reals("tokenizer.unknown_score", -most, most, [](ModelT& m, float x) { m.tokenizer->unknown_score = x; });
+  expect_reals("tokenizer.unknown_score", -most, most, [](ModelT& m, float x) { m.tokenizer->max_score = x; });
   expect_integers("detokenizer: vocabulary", [](ModelT& m, uint32_t n) { m.detokenizer->n_pieces = n; }, {7}, {6, 8});
   expect_integers("tokenizer.kind",
       [](ModelT& m, uint32_t n) { m.tokenizer->kind = static_cast<format::TokenizerKind>(n); }, {0, 3}, {4});

@@ -29,7 +29,7 @@ using LinearOf = std::function<format::LinearT&(ModelT&)>;
 using NormOf = std::function<format::NormT&(ModelT&)>;
 using StackOf = std::function<format::StackT&(ModelT&)>;
 
-void add_linear(const char* name, ModelT& m, const LinearOf& of, std::vector<Array>& arrays) {
+void add_linear(const char* name, ModelT& m, std::vector<Array>& arrays, const LinearOf& of) {
   const bool is_float32 = (m.features & 1) != 0;
   const uint64_t n = pad16(of(m).n), k = pad16(of(m).k);
   arrays.push_back(
@@ -40,13 +40,13 @@ void add_linear(const char* name, ModelT& m, const LinearOf& of, std::vector<Arr
   arrays.push_back({name, SectionKind::Parameters, [=](ModelT& t) { return &of(t).weight_sum; }, 4 * n});
 }
 
-void add_norm(const char* name, uint32_t d_model, const NormOf& of, std::vector<Array>& arrays) {
+void add_norm(const char* name, uint32_t d_model, std::vector<Array>& arrays, const NormOf& of) {
   const uint64_t bytes = 4 * uint64_t{pad16(d_model)};
   arrays.push_back({name, SectionKind::Parameters, [=](ModelT& t) { return &of(t).gamma; }, bytes});
   arrays.push_back({name, SectionKind::Parameters, [=](ModelT& t) { return &of(t).beta; }, bytes});
 }
 
-void add_stack(const char* embedding, const char* positions, ModelT& m, const StackOf& of, std::vector<Array>& arrays) {
+void add_stack(const char* embedding, const char* positions, ModelT& m, std::vector<Array>& arrays, const StackOf& of) {
   const bool is_float32 = (m.features & 1) != 0;
   const uint64_t n = pad16(of(m).embedding->vocab_size), k = pad16(of(m).d_model);
   arrays.push_back({embedding, SectionKind::Weights, [=](ModelT& t) { return &of(t).embedding->weights; },
@@ -55,64 +55,46 @@ void add_stack(const char* embedding, const char* positions, ModelT& m, const St
     arrays.push_back({embedding, SectionKind::Parameters, [=](ModelT& t) { return &of(t).embedding->scale; }, 4 * n});
   arrays.push_back({positions, SectionKind::Positions, [=](ModelT& t) { return &of(t).positions; },
       4 * uint64_t{of(m).max_positions} * k});
-  add_norm(
-      "embedding_norm", of(m).d_model, [=](ModelT& t) -> format::NormT& { return *of(t).embedding_norm; }, arrays);
-  add_norm(
-      "final_norm", of(m).d_model, [=](ModelT& t) -> format::NormT& { return *of(t).final_norm; }, arrays);
+  add_norm("embedding_norm", of(m).d_model, arrays, [=](ModelT& t) -> format::NormT& { return *of(t).embedding_norm; });
+  add_norm("final_norm", of(m).d_model, arrays, [=](ModelT& t) -> format::NormT& { return *of(t).final_norm; });
 }
 
 void add_text(ModelT& m, std::vector<Array>& arrays) {
-  const auto add = [&](const char* name, const std::function<uint32_t*(ModelT&)>& units, uint64_t bytes) {
+  const auto add = [&](const char* name, uint64_t bytes, const std::function<uint32_t*(ModelT&)>& units) {
     if (bytes > 0) arrays.push_back({name, SectionKind::Tokenizer, units, bytes});
   };
   const format::TokenizerT& t = *m.tokenizer;
-  add(
-      "tokenizer: pieces", [](ModelT& x) { return &x.tokenizer->trie; }, 4ull * t.trie_units);
-  add(
-      "tokenizer: pieces", [](ModelT& x) { return &x.tokenizer->type; }, t.n_pieces);
-  add(
-      "tokenizer.score", [](ModelT& x) { return &x.tokenizer->score; }, 4ull * t.n_pieces);
-  add(
-      "tokenizer: normalizer", [](ModelT& x) { return &x.tokenizer->normalizer_trie; }, 4ull * t.normalizer_trie_units);
-  add(
-      "tokenizer: normalizer", [](ModelT& x) { return &x.tokenizer->normalizer_text; }, t.normalizer_text_bytes);
-  add(
-      "tokenizer.byte_ids", [](ModelT& x) { return &x.tokenizer->byte_ids; }, t.byte_fallback ? 1024 : 0);
+  add("tokenizer: pieces", 4ull * t.trie_units, [](ModelT& x) { return &x.tokenizer->trie; });
+  add("tokenizer: pieces", t.n_pieces, [](ModelT& x) { return &x.tokenizer->type; });
+  add("tokenizer.score", 4ull * t.n_pieces, [](ModelT& x) { return &x.tokenizer->score; });
+  add("tokenizer: normalizer", 4ull * t.normalizer_trie_units, [](ModelT& x) { return &x.tokenizer->normalizer_trie; });
+  add("tokenizer: normalizer", t.normalizer_text_bytes, [](ModelT& x) { return &x.tokenizer->normalizer_text; });
+  add("tokenizer.byte_ids", t.byte_fallback ? 1024 : 0, [](ModelT& x) { return &x.tokenizer->byte_ids; });
   const format::DetokenizerT& d = *m.detokenizer;
-  add(
-      "detokenizer: pieces", [](ModelT& x) { return &x.detokenizer->text_offset; }, 4 * (d.n_pieces + 1));
-  add(
-      "detokenizer: pieces", [](ModelT& x) { return &x.detokenizer->text; }, d.text_bytes);
-  add(
-      "detokenizer: pieces", [](ModelT& x) { return &x.detokenizer->type; }, d.n_pieces);
+  add("detokenizer: pieces", 4 * (d.n_pieces + 1), [](ModelT& x) { return &x.detokenizer->text_offset; });
+  add("detokenizer: pieces", d.text_bytes, [](ModelT& x) { return &x.detokenizer->text; });
+  add("detokenizer: pieces", d.n_pieces, [](ModelT& x) { return &x.detokenizer->type; });
   if (m.shortlist == nullptr) return;
   const format::ShortlistT& s = *m.shortlist;
   const uint64_t n_lists = t.vocab_size + s.n_ngrams;
-  add(
-      "shortlist.always", [](ModelT& x) { return &x.shortlist->always; }, 2ull * s.n_always);
-  add(
-      "shortlist.offset", [](ModelT& x) { return &x.shortlist->offset; }, 4 * (n_lists + 1));
-  add(
-      "shortlist.ids", [](ModelT& x) { return &x.shortlist->ids; }, 2ull * s.n_ids);
-  add(
-      "shortlist.ngram_keys", [](ModelT& x) { return &x.shortlist->ngram_keys; }, 4ull * s.n_ngrams * s.max_ngram);
+  add("shortlist.always", 2ull * s.n_always, [](ModelT& x) { return &x.shortlist->always; });
+  add("shortlist.offset", 4 * (n_lists + 1), [](ModelT& x) { return &x.shortlist->offset; });
+  add("shortlist.ids", 2ull * s.n_ids, [](ModelT& x) { return &x.shortlist->ids; });
+  add("shortlist.ngram_keys", 4ull * s.n_ngrams * s.max_ngram, [](ModelT& x) { return &x.shortlist->ngram_keys; });
 }
 
 std::vector<Array> arrays_of(const FileImage& file) {
   ModelT m = metadata_of(file);
   std::vector<Array> arrays;
-  add_linear(
-      "projection", m, [](ModelT& t) -> format::LinearT& { return *t.projection; }, arrays);
+  add_linear("projection", m, arrays, [](ModelT& t) -> format::LinearT& { return *t.projection; });
   const auto feed_forward = [](ModelT& t) -> format::FeedForwardT& { return *t.decoder->layers[0]->feed_forward; };
-  add_linear(
-      "layers.feed_forward.in", m, [=](ModelT& t) -> format::LinearT& { return *feed_forward(t).in; }, arrays);
-  add_norm(
-      "layers.feed_forward.norm", m.decoder->d_model,
-      [=](ModelT& t) -> format::NormT& { return *feed_forward(t).norm; }, arrays);
+  add_linear("layers.feed_forward.in", m, arrays, [=](ModelT& t) -> format::LinearT& { return *feed_forward(t).in; });
+  add_norm("layers.feed_forward.norm", m.decoder->d_model, arrays,
+      [=](ModelT& t) -> format::NormT& { return *feed_forward(t).norm; });
   add_stack(
-      "encoder.embedding", "encoder.positions", m, [](ModelT& t) -> format::StackT& { return *t.encoder; }, arrays);
+      "encoder.embedding", "encoder.positions", m, arrays, [](ModelT& t) -> format::StackT& { return *t.encoder; });
   add_stack(
-      "decoder.embedding", "decoder.positions", m, [](ModelT& t) -> format::StackT& { return *t.decoder; }, arrays);
+      "decoder.embedding", "decoder.positions", m, arrays, [](ModelT& t) -> format::StackT& { return *t.decoder; });
   add_text(m, arrays);
   return arrays;
 }

@@ -8,6 +8,22 @@
 
 namespace goldcrest::test {
 namespace {
+// The smallest file with a change and these feature bits.
+FileImage with_features(uint32_t features, const Mutation& change) {
+  return remade(smallest_file(), [&](ModelT& m) {
+    change(m);
+    m.features |= features;
+  });
+}
+
+// Without its feature, each change makes the file corrupt. With it, and with any of `more` bits, the file runs.
+void expect_needed(uint32_t feature, const std::vector<uint32_t>& more, const std::vector<Mutation>& changes) {
+  for (const Mutation& change : changes) {
+    expect_corrupt(remade(smallest_file(), change), "metadata: feature bits");
+    for (const uint32_t bits : more) expect_runs(with_features(feature | bits, change));
+  }
+}
+
 TEST(FeatureBits, AloneChangeNothing) {
   for (const uint32_t bits : {uint32_t{kFeatureRecurrent}, uint32_t{kFeatureShortlist}, uint32_t{kFeatureSubword},
            uint32_t{kFeatureGated}, kFeatureRmsNorm | kFeatureAttentionBias}) {
@@ -17,32 +33,22 @@ TEST(FeatureBits, AloneChangeNothing) {
 }
 
 TEST(HostileRules, NeedTheirFeature) {
-  const std::vector<Mutation> rules = {[](ModelT& m) { m.generation->renormalize = true; },
-      [](ModelT& m) { m.generation->early_stopping = 2; }, [](ModelT& m) { m.generation->more_end_ids = {3}; },
-      [](ModelT& m) { m.generation->no_repeat_ngram = 3; }, [](ModelT& m) { m.generation->repetition_penalty = 1.5f; },
-      [](ModelT& m) { m.generation->force_end = false; }, [](ModelT& m) { m.generation->length_penalty_kind = 1; },
-      [](ModelT& m) { m.generation->max_extra_tokens = 50; }, [](ModelT& m) { m.generation->max_length_factor = 2.5f; },
-      [](ModelT& m) {
-        m.generation->biased_ids = {1, 4};
-        m.generation->biases = {-2, 3};
-      }};
-  for (const Mutation& rule : rules) {
-    expect_corrupt(remade(smallest_file(), rule), "metadata: feature bits");
-    expect_runs(remade(smallest_file(), [&](ModelT& m) {
-      rule(m);
-      m.features |= kFeatureRules;
-    }));
-  }
+  expect_needed(kFeatureRules, {0},
+      {[](ModelT& m) { m.generation->renormalize = true; }, [](ModelT& m) { m.generation->early_stopping = 2; },
+          [](ModelT& m) { m.generation->more_end_ids = {3}; }, [](ModelT& m) { m.generation->no_repeat_ngram = 3; },
+          [](ModelT& m) { m.generation->repetition_penalty = 1.5f; },
+          [](ModelT& m) { m.generation->force_end = false; }, [](ModelT& m) { m.generation->length_penalty_kind = 1; },
+          [](ModelT& m) { m.generation->max_extra_tokens = 50; },
+          [](ModelT& m) { m.generation->max_length_factor = 2.5f; },
+          [](ModelT& m) {
+            m.generation->biased_ids = {1, 4};
+            m.generation->biases = {-2, 3};
+          }});
 }
 
 TEST(HostileRules, HaveBounds) {
   const auto refused = [](const std::string& message, const Mutation& mutate) {
-    expect_corrupt(remade(smallest_file(),
-                       [&](ModelT& m) {
-                         mutate(m);
-                         m.features |= kFeatureRules;
-                       }),
-        message);
+    expect_corrupt(with_features(kFeatureRules, mutate), message);
   };
   const float nan = std::numeric_limits<float>::quiet_NaN();
   refused("generation.early_stopping", [](ModelT& m) { m.generation->early_stopping = 3; });
@@ -72,31 +78,21 @@ TEST(HostileRules, HaveBounds) {
 
 TEST(HostileSequences, NeedTheirFeature) {
   const float never = -std::numeric_limits<float>::infinity();
-  const std::vector<Mutation> fields = {[](ModelT& m) { m.generation->no_repeat_source_ngram = 3; },
-      [&](ModelT& m) {
-        m.generation->sequences = {2, 5, 6, 1, 3};
-        m.generation->sequence_biases = {never, -65536.0f};
-      }};
-  for (const Mutation& field : fields) {
-    expect_corrupt(remade(smallest_file(), field), "metadata: feature bits");
-    for (const uint32_t more : {0u, kFeatureRules, kFeaturePrompt}) {
-      expect_runs(remade(smallest_file(), [&](ModelT& m) {
-        field(m);
-        m.features |= kFeatureSequences | more;
-      }));
-    }
-  }
+  expect_needed(kFeatureSequences, {0u, kFeatureRules, kFeaturePrompt},
+      {[](ModelT& m) { m.generation->no_repeat_source_ngram = 3; },
+          [&](ModelT& m) {
+            m.generation->sequences = {2, 5, 6, 1, 3};
+            m.generation->sequence_biases = {never, -65536.0f};
+          }});
 }
 
 TEST(HostileSequences, HaveBounds) {
   const auto refused = [](const std::vector<uint32_t>& ids, const std::vector<float>& biases) {
-    expect_corrupt(remade(smallest_file(),
-                       [&](ModelT& m) {
-                         m.generation->sequences = ids;
-                         m.generation->sequence_biases = biases;
-                         m.features |= kFeatureSequences;
-                       }),
-        "generation.sequences");
+    const Mutation set = [&](ModelT& m) {
+      m.generation->sequences = ids;
+      m.generation->sequence_biases = biases;
+    };
+    expect_corrupt(with_features(kFeatureSequences, set), "generation.sequences");
   };
   refused({2, 5, 7}, {1});
   refused({2, 5}, {1});
@@ -216,34 +212,19 @@ TEST(Subword, WithRightChecksumsAFlippedBitIsRefusedOrRuns) { expect_flips_refus
 // Files with a prompt: none without the feature bit, none beyond its bounds.
 
 // The file's target has 7 ids, of which 0 ends a text; its self-test targets have two ids, its limits three.
-void refused(const Mutation& mutate) {
-  expect_corrupt(remade(smallest_file(),
-                     [&](ModelT& m) {
-                       mutate(m);
-                       m.features |= kFeaturePrompt;
-                     }),
-      "generation: prompt");
-}
+void refused(const Mutation& mutate) { expect_corrupt(with_features(kFeaturePrompt, mutate), "generation: prompt"); }
 
 TEST(HostilePrompt, NeedsItsFeature) {
-  const std::vector<Mutation> fields = {[](ModelT& m) {
-                                          m.generation->first_choices = {1, 3, 5};
-                                        },
-      [](ModelT& m) { m.generation->forced_ids = {4}; },
-      [](ModelT& m) {
-        m.generation->first_suppressed_ids = {0, 6, 6};
-      },
-      [](ModelT& m) { m.limits->max_prefix_tokens = 1; },
-      [](ModelT& m) { m.limits->max_prefix_tokens = m.limits->max_target_tokens - 1; }};
-  for (const Mutation& field : fields) {
-    expect_corrupt(remade(smallest_file(), field), "metadata: feature bits");
-    for (const uint32_t more : {0u, kFeatureRules}) {
-      expect_runs(remade(smallest_file(), [&](ModelT& m) {
-        field(m);
-        m.features |= kFeaturePrompt | more;
-      }));
-    }
-  }
+  expect_needed(kFeaturePrompt, {0u, kFeatureRules},
+      {[](ModelT& m) { m.generation->forced_ids = {4}; },
+          [](ModelT& m) {
+            m.generation->first_choices = {1, 3, 5};
+          },
+          [](ModelT& m) {
+            m.generation->first_suppressed_ids = {0, 6, 6};
+          },
+          [](ModelT& m) { m.limits->max_prefix_tokens = 1; },
+          [](ModelT& m) { m.limits->max_prefix_tokens = m.limits->max_target_tokens - 1; }});
 }
 
 TEST(HostilePrompt, HasBounds) {
@@ -303,19 +284,16 @@ TEST(HostilePacked, NeedsItsFeatureAndInt8WeightsWithoutASecondMatrix) {
     m.projection->packed = true;
     m.features |= kFeaturePacked;
   };
-  EXPECT_EQ(try_file(remade(smallest_file(), [](ModelT& m) { m.projection->packed = true; })).detail,
-      "metadata: feature bits");
-  EXPECT_EQ(try_file(remade(smallest_file(), [](ModelT& m) { m.encoder->embedding->packed = true; })).detail,
-      "metadata: feature bits");
-  EXPECT_EQ(try_file(remade(smallest_float32_file(), packs)).detail, "projection");
-  EXPECT_EQ(try_file(remade(smallest_file(),
-                         [&](ModelT& m) {
-                           packs(m);
-                           m.projection->refined = true;
-                           m.features |= kFeatureRefinedWeights;
-                         }))
-                .detail,
-      "projection");
+  const Mutation packs_and_refines = [&](ModelT& m) {
+    packs(m);
+    m.projection->refined = true;
+    m.features |= kFeatureRefinedWeights;
+  };
+  const char* const bits = "metadata: feature bits";
+  expect_refused(smallest_file(),
+      {{bits, [](ModelT& m) { m.projection->packed = true; }},
+          {bits, [](ModelT& m) { m.encoder->embedding->packed = true; }}, {"projection", packs_and_refines}});
+  expect_refused(smallest_float32_file(), {{"projection", packs}});
   EXPECT_STREQ(refusal_of(kFeaturePacked), kHasAccuracy ? nullptr : kNoAccuracy);
 }
 }  // namespace

@@ -43,8 +43,6 @@ void write_trailer(FileImage& file, uint32_t metadata_bytes) {
   store<uint32_t>(file, at + 60, fast_crc32c(0, file.bytes() + at, 60));
 }
 
-enum class Shortlist { kNone, kSome };
-
 void add_subwords(ModelSpec& spec) {
   const converter::SubwordCodes codes = converter::parse_subword_codes("a b\na </w>\nab a\n", "codes");
   const std::vector<std::string> entries = {"</s>", "<unk>", "a@@", "b@@", "ab@@", "a", "ab"};
@@ -57,8 +55,7 @@ void add_subwords(ModelSpec& spec) {
 // The parts that only some of the smallest files have.
 struct Parts {
   uint32_t n_recurrent = 0;
-  Shortlist shortlist = Shortlist::kNone;
-  bool subwords = false, gated = false, biased = false, languages = false;
+  bool shortlist = false, subwords = false, gated = false, biased = false, languages = false;
 };
 
 FileImage make_smallest_file(converter::Weights weights, const Parts& parts) {
@@ -86,13 +83,20 @@ FileImage make_smallest_file(converter::Weights weights, const Parts& parts) {
   converter::SelfTestLine line = {{1, 2}, {3, 0}, 5};  // the hash is wrong, but these tests do not check it
   line.is_forced = languages;
   converter::SelfTestLine second = line;
-  if (shortlist == Shortlist::kSome) {
+  if (shortlist) {
     // The sources of these tests have the ids 0 and 1.
     spec.shortlist = {{2}, {0, 2, 2, 3, 3, 3, 3}, {1, 4, 5}, {{{0, 0}, {3, 5}}, {{0, 0, 1}, {6}}, {{1, 2}, {}}}};
     build.limits.max_candidates = 6;
     second.shortlist = true;
   }
   return converter::assemble(converter::build_payload(spec, build), std::vector{line, second});
+}
+
+constexpr auto kInt8 = converter::Weights::kInt8, kFloat32 = converter::Weights::kFloat32;
+
+template <converter::Weights weights, Parts parts> const FileImage& made_once() {
+  static const FileImage file = make_smallest_file(weights, parts);
+  return file;
 }
 
 void translate(goldcrest_engine* engine, uint32_t beam_size) {
@@ -110,55 +114,16 @@ void translate(goldcrest_engine* engine, uint32_t beam_size) {
 }
 }  // namespace
 
-const FileImage& smallest_file() {
-  static const FileImage file = make_smallest_file(converter::Weights::kInt8, {});
-  return file;
-}
-
-const FileImage& smallest_float32_file() {
-  static const FileImage file = make_smallest_file(converter::Weights::kFloat32, {});
-  return file;
-}
-
-const FileImage& smallest_recurrent_file() {
-  static const FileImage file = make_smallest_file(converter::Weights::kInt8, {.n_recurrent = 1});
-  return file;
-}
-
-const FileImage& smallest_listed_file() {
-  static const FileImage file = make_smallest_file(converter::Weights::kInt8, {.shortlist = Shortlist::kSome});
-  return file;
-}
-
-const FileImage& smallest_subword_file() {
-  static const FileImage file = make_smallest_file(converter::Weights::kInt8, {.subwords = true});
-  return file;
-}
-
-const FileImage& smallest_languages_file() {
-  static const FileImage file = make_smallest_file(converter::Weights::kInt8, {.languages = true});
-  return file;
-}
-
-const FileImage& smallest_gated_file() {
-  static const FileImage file = make_smallest_file(converter::Weights::kInt8, {.gated = true});
-  return file;
-}
-
-const FileImage& smallest_gated_float32_file() {
-  static const FileImage file = make_smallest_file(converter::Weights::kFloat32, {.gated = true});
-  return file;
-}
-
-const FileImage& smallest_biased_file() {
-  static const FileImage file = make_smallest_file(converter::Weights::kInt8, {.biased = true});
-  return file;
-}
-
-const FileImage& smallest_biased_float32_file() {
-  static const FileImage file = make_smallest_file(converter::Weights::kFloat32, {.biased = true});
-  return file;
-}
+const FileImage& smallest_file() { return made_once<kInt8, Parts{}>(); }
+const FileImage& smallest_float32_file() { return made_once<kFloat32, Parts{}>(); }
+const FileImage& smallest_recurrent_file() { return made_once<kInt8, Parts{.n_recurrent = 1}>(); }
+const FileImage& smallest_listed_file() { return made_once<kInt8, Parts{.shortlist = true}>(); }
+const FileImage& smallest_subword_file() { return made_once<kInt8, Parts{.subwords = true}>(); }
+const FileImage& smallest_languages_file() { return made_once<kInt8, Parts{.languages = true}>(); }
+const FileImage& smallest_gated_file() { return made_once<kInt8, Parts{.gated = true}>(); }
+const FileImage& smallest_gated_float32_file() { return made_once<kFloat32, Parts{.gated = true}>(); }
+const FileImage& smallest_biased_file() { return made_once<kInt8, Parts{.biased = true}>(); }
+const FileImage& smallest_biased_float32_file() { return made_once<kFloat32, Parts{.biased = true}>(); }
 
 FileImage remade(const FileImage& file, const Mutation& mutate, const Mutation& mutate_placed) {
   const auto mutate_metadata = [&](ModelT& metadata, Contents&) {
