@@ -69,28 +69,33 @@ void TestEngine::change_search(const std::function<void(goldcrest_search&)>& cha
   set_search(changed);
 }
 
-std::vector<std::vector<Translation>> TestEngine::run(std::span<const std::vector<int32_t>> sources) {
+void TestEngine::begin(std::span<const std::vector<int32_t>> sources) {
   for (size_t i = 0; i < sources.size(); ++i) {
-    const auto store = i == 0 ? goldcrest_begin : goldcrest_add;
-    check(store(engine_, sources[i].data(), sources[i].size()), detail_);
+    const int index = (i == 0 ? goldcrest_begin : goldcrest_add)(engine_, sources[i].data(), sources[i].size());
+    check(index, detail_);
+    if (index != static_cast<int>(i)) throw std::runtime_error("a source has index " + std::to_string(index));
   }
+}
+
+std::vector<std::vector<Translation>> TestEngine::finish(size_t n) {
   check(goldcrest_run(engine_), detail_);
   std::vector<std::vector<Translation>> all;
-  for (uint32_t i = 0; i < sources.size(); ++i) all.push_back(results(i));
+  for (uint32_t i = 0; i < n; ++i) all.push_back(results(i));
   return all;
+}
+
+std::vector<std::vector<Translation>> TestEngine::run(std::span<const std::vector<int32_t>> sources) {
+  begin(sources);
+  return finish(sources.size());
 }
 
 std::vector<Translation> TestEngine::score(
     std::span<const std::vector<int32_t>> sources, std::span<const std::vector<int32_t>> targets) {
-  for (size_t i = 0; i < sources.size(); ++i) {
-    const auto store = i == 0 ? goldcrest_begin : goldcrest_add;
-    check(store(engine_, sources[i].data(), sources[i].size()), detail_);
-  }
+  begin(sources);
   for (uint32_t i = 0; i < targets.size(); ++i)
     check(goldcrest_score(engine_, i, targets[i].data(), targets[i].size()), detail_);
-  check(goldcrest_run(engine_), detail_);
   std::vector<Translation> all;
-  for (uint32_t i = 0; i < sources.size(); ++i) all.push_back(results(i).at(0));
+  for (const std::vector<Translation>& found : finish(sources.size())) all.push_back(found.at(0));
   return all;
 }
 

@@ -54,7 +54,11 @@ class TestEngine {
   void set_search(const goldcrest_search& search);
   void change_search(const std::function<void(goldcrest_search&)>& change);
 
-  // Stores the sources and runs. Returns [sentence][rank]. Throws std::runtime_error on any error.
+  // Stores the sources. Throws std::runtime_error on any error, as finish, run and score do.
+  void begin(std::span<const std::vector<int32_t>> sources);
+  // Runs the `n` sources that are stored. Returns [sentence][rank].
+  std::vector<std::vector<Translation>> finish(size_t n);
+  // Stores the sources and runs. Returns [sentence][rank].
   std::vector<std::vector<Translation>> run(std::span<const std::vector<int32_t>> sources);
   // Returns the best hypothesis of one source.
   Translation run(const std::vector<int32_t>& source);

@@ -117,7 +117,7 @@ TEST(CheckLexicon, SaysWhatIsWrong) {
   EXPECT_STREQ(detail.message, "lexicon: a node");
   EXPECT_EQ(detail.index, 0);
   const LexiconSpec ascending = make_lexicon({{0}, {1}, {2, 3}, {2}}, true);
-  const auto refused = [&](const LexiconSpec& of, auto change, int32_t node) {
+  const auto refused = [&](const LexiconSpec& of, int32_t node, auto change) {
     LexiconSpec bad = of;
     goldcrest_lexicon of_bad = of.view();
     EXPECT_EQ(goldcrest_check_lexicon(&of_bad, 300, &detail), GOLDCREST_OK);
@@ -127,41 +127,26 @@ TEST(CheckLexicon, SaysWhatIsWrong) {
     EXPECT_EQ(goldcrest_check_lexicon(&of_bad, 300, &detail), GOLDCREST_ERROR_ARGUMENT);
     EXPECT_EQ(detail.index, node);
   };
-  refused(
-      good, [](LexiconSpec& bad, auto&) { std::swap(bad.edges[0].token, bad.edges[1].token); }, 0);
-  refused(
-      good, [](LexiconSpec& bad, auto&) { bad.edges[1].token = bad.edges[0].token; }, 0);
-  refused(
-      good, [](LexiconSpec& bad, auto&) { bad.edges[0].child = 0; }, 0);
-  refused(
-      good, [](LexiconSpec& bad, auto&) { bad.edges[0].child = 4; }, 0);
-  refused(
-      good, [](LexiconSpec& bad, auto&) { bad.first_edge[0] = 1; }, 0);
-  refused(
-      good, [](LexiconSpec& bad, auto&) { bad.first_edge[2] = 2; }, 1);  // a node without edges reaches no end
-  refused(
-      good, [](LexiconSpec& bad, auto&) { bad.first_edge[4] = 99; }, 3);
-  refused(
-      good, [](LexiconSpec& bad, auto&) { bad.edges.back().child = 1; }, 3);
-  refused(
-      ascending, [](LexiconSpec& bad, auto&) { std::swap(bad.edges[5], bad.edges[6]); }, 3);  // END comes last
+  refused(good, 0, [](LexiconSpec& bad, auto&) { std::swap(bad.edges[0].token, bad.edges[1].token); });
+  refused(good, 0, [](LexiconSpec& bad, auto&) { bad.edges[1].token = bad.edges[0].token; });
+  refused(good, 0, [](LexiconSpec& bad, auto&) { bad.edges[0].child = 0; });
+  refused(good, 0, [](LexiconSpec& bad, auto&) { bad.edges[0].child = 4; });
+  refused(good, 0, [](LexiconSpec& bad, auto&) { bad.first_edge[0] = 1; });
+  refused(good, 1, [](LexiconSpec& bad, auto&) { bad.first_edge[2] = 2; });  // a node without edges reaches no end
+  refused(good, 3, [](LexiconSpec& bad, auto&) { bad.first_edge[4] = 99; });
+  refused(good, 3, [](LexiconSpec& bad, auto&) { bad.edges.back().child = 1; });
+  refused(ascending, 3, [](LexiconSpec& bad, auto&) { std::swap(bad.edges[5], bad.edges[6]); });  // END comes last
   using View = goldcrest_lexicon;
-  refused(
-      good, [](auto&, View& bad) { ++bad.n_edges; }, 3);
-  refused(
-      good, [](auto&, View& bad) { bad.n_nodes = 0; }, -1);
-  refused(
-      good, [](auto&, View& bad) { bad.first_edge = nullptr; }, -1);
-  refused(
-      good, [](auto&, View& bad) { bad.edges = nullptr; }, -1);
+  refused(good, 3, [](auto&, View& bad) { ++bad.n_edges; });
+  refused(good, -1, [](auto&, View& bad) { bad.n_nodes = 0; });
+  refused(good, -1, [](auto&, View& bad) { bad.first_edge = nullptr; });
+  refused(good, -1, [](auto&, View& bad) { bad.edges = nullptr; });
   constexpr uint32_t kMost = 1u << 26;  // nodes, and edges
   for (const bool beyond : {false, true}) {
     const int32_t node = beyond ? -1 : 0;  // where there are too many, nothing is read
     const uint32_t n = beyond ? kMost + 1 : kMost;
-    refused(
-        good, [&](LexiconSpec& of, View& bad) { of.first_edge[0] = 1, bad.n_nodes = n; }, node);
-    refused(
-        good, [&](LexiconSpec& of, View& bad) { of.first_edge[0] = 1, bad.n_edges = n; }, node);
+    refused(good, node, [&](LexiconSpec& of, View& bad) { of.first_edge[0] = 1, bad.n_nodes = n; });
+    refused(good, node, [&](LexiconSpec& of, View& bad) { of.first_edge[0] = 1, bad.n_edges = n; });
   }
 }
 
@@ -206,10 +191,7 @@ void expect_common(TestEngine& engine, uint32_t sentence, size_t n) {
 // After every step: what was agreed is all that the hypotheses share, and begins every later agreement and the final
 // result. Returns the share of tokens that were agreed when half of a sentence's steps were done.
 double expect_agreement(TestEngine& engine, const std::vector<Ids>& sources) {
-  for (size_t i = 0; i < sources.size(); ++i) {
-    const auto store = i == 0 ? goldcrest_begin : goldcrest_add;
-    EXPECT_EQ(store(engine.get(), sources[i].data(), sources[i].size()), static_cast<int>(i));
-  }
+  engine.begin(sources);
   const Ids prefix = {5, 6};
   EXPECT_EQ(goldcrest_set_prefix(engine.get(), 0, prefix.data(), 2, 0), GOLDCREST_OK);
   std::vector<std::vector<Ids>> seen(sources.size());

@@ -100,9 +100,7 @@ TEST(Shortlist, GathersOneSentenceAStep) {
   const auto count_steps = [](const FileImage& file, uint32_t n_sources) {
     TestEngine engine(file.span(), {.limits = {.batch = 3}});
     engine.change_search([](goldcrest_search& search) { search.min_target_tokens = search.max_target_tokens = 5; });
-    const std::vector<int32_t> source = {1, 2, 3};
-    for (uint32_t i = 0; i < n_sources; ++i)
-      EXPECT_GE((i == 0 ? goldcrest_begin : goldcrest_add)(engine.get(), source.data(), source.size()), 0);
+    engine.begin(std::vector<std::vector<int32_t>>(n_sources, {1, 2, 3}));
     int steps = 1;
     while (goldcrest_step(engine.get(), nullptr) != GOLDCREST_DONE) ++steps;
     return steps;

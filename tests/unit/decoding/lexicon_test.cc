@@ -2,10 +2,8 @@
 // Searches restricted to a lexicon: they must equal the naive search over the texts of its entries. Gathered and masked
 // outputs give the same bits.
 #include "host/lexicon.h"
-#include "goldcrest/decoding.h"
 #include "naive_search.h"
 #include "support/test.h"
-#include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
@@ -100,22 +98,6 @@ std::vector<Translation> lexicon_results(const LexiconCase& of, const goldcrest_
   return results;
 }
 
-std::vector<NaiveHypothesis> naive_lexicon_results(
-    const LexiconCase& of, const goldcrest_search& search, const std::vector<int32_t>& source) {
-  ModelSpec plain = of.spec;
-  plain.generation.rules = {};
-  const FileImage file = tiny_file(plain);
-  PrefixLogits logits(file.span(), source, search.max_target_tokens + 1);
-  NaiveOptions options = {search, of.spec.generation.end_id, -1, of.spec.generation.suppressed_ids};
-  options.rules = of.spec.generation.rules;
-  options.start_id = of.spec.generation.decoder_start_id;
-  options.allowed = [&](const std::vector<int32_t>& prefix) {
-    return naive_allowed(of.entries, of.words, prefix, of.spec.generation);
-  };
-  if (search.beam_size == 1) return {naive_greedy_search(logits, options)};
-  return naive_beam_search(logits, options);
-}
-
 std::vector<int32_t> lexicon_source(Rng& rng) {
   std::vector<int32_t> source;
   for (uint32_t n = 2 + rng.below(6); n > 0; --n) source.push_back(static_cast<int32_t>(rng.below(29)));
@@ -126,16 +108,16 @@ void expect_naive_lexicon(const LexiconCase& of, uint32_t beam_size, Rng& rng) {
   const std::vector<int32_t> source = lexicon_source(rng);
   const goldcrest_search search = lexicon_search(beam_size);
   const std::vector<Translation> found = lexicon_results(of, search, source, 40);
-  const std::vector<NaiveHypothesis> expected = naive_lexicon_results(of, search, source);
-  for (const uint32_t max_candidates : {GOLDCREST_NO_SHORTLIST, 7u, 300u}) {
+  const auto allow = [&](NaiveOptions& options) {
+    options.allowed = [&](const Entry& prefix) {
+      return naive_allowed(of.entries, of.words, prefix, of.spec.generation);
+    };
+  };
+  const std::vector<NaiveHypothesis> expected = naive_results(of.spec, search, source, allow);
+  for (const uint32_t max_candidates : {GOLDCREST_NO_SHORTLIST, 7u, 300u})
     EXPECT_EQ(lexicon_results(of, search, source, max_candidates), found) << max_candidates << " candidates";
-  }
   if (expected.empty() || std::isinf(expected[0].log_prob)) return;  // rules leave nothing: the text ends early
-  ASSERT_EQ(found.size(), expected.size());
-  for (size_t i = 0; i < found.size(); ++i) {
-    EXPECT_EQ(found[i].tokens, expected[i].tokens) << "hypothesis " << i;
-    EXPECT_NEAR(found[i].log_prob, expected[i].log_prob, 5e-5);
-  }
+  expect_same(found, expected, 5e-5);
 }
 
 TEST(Lexicon, SearchesAreTheNaiveOnesOverItsTexts) {

@@ -2,6 +2,7 @@
 // Forces the engine along a prefix by writing the prefix's token where the engine keeps its own choice.
 #include "naive_search.h"
 #include "api/engine.h"
+#include "support/test.h"
 
 namespace goldcrest::test {
 namespace {
@@ -225,5 +226,49 @@ NaiveHypothesis naive_greedy_search(PrefixLogits& logits, const NaiveOptions& op
     text = extended(text, static_cast<int32_t>(best - log_probs.begin()), *best, options);
   } while (!ends(logits, options, text.tokens));
   return text;
+}
+
+std::vector<NaiveHypothesis> naive_results(const ModelSpec& spec, const goldcrest_search& search,
+    const std::vector<int32_t>& source, const std::function<void(NaiveOptions&)>& change) {
+  ModelSpec plain = spec;
+  plain.generation.rules = {};
+  plain.generation.sequences = {};
+  plain.shortlist.reset();
+  const FileImage file = tiny_file(plain);
+  PrefixLogits logits(file.span(), source, search.max_target_tokens + 1);
+  NaiveOptions options = {search, spec.generation.end_id, -1, spec.generation.suppressed_ids};
+  options.rules = spec.generation.rules;
+  options.sequences = spec.generation.sequences;
+  options.start_id = spec.generation.decoder_start_id;
+  if (change) change(options);
+  if (search.beam_size == 1) return {naive_greedy_search(logits, options)};
+  return naive_beam_search(logits, options);
+}
+
+std::vector<Translation> engine_results(const ModelSpec& spec, const goldcrest_search& search,
+    const std::vector<int32_t>& source, const goldcrest_sequences* sequences) {
+  const FileImage file = tiny_file(spec);
+  EngineSetup setup = {
+      .limits = {
+          .max_target_tokens = search.max_target_tokens, .beam_size = search.beam_size, .n_best = search.beam_size}};
+  TestEngine engine(file.span(), setup);
+  engine.set_search(search);
+  if (sequences != nullptr) {
+    EXPECT_EQ(goldcrest_set_sequences(engine.get(), sequences), GOLDCREST_OK) << engine.detail().message;
+  }
+  std::vector<Translation> found = engine.run(std::span(&source, 1)).at(0);
+  EXPECT_TRUE(engine.memory_intact());
+  return found;
+}
+
+void expect_same(
+    const std::vector<Translation>& found, const std::vector<NaiveHypothesis>& expected, double tolerance) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    SCOPED_TRACE(testing::Message() << "hypothesis " << i);
+    EXPECT_EQ(found[i].tokens, expected[i].tokens);
+    EXPECT_NEAR(found[i].log_prob, expected[i].log_prob, tolerance);
+    EXPECT_NEAR(found[i].score, expected[i].score, tolerance * std::max(1.0, std::fabs(expected[i].score)));
+  }
 }
 }  // namespace goldcrest::test

@@ -4,9 +4,10 @@
 // order, its finishing rule, and whether reordered beams keep each hypothesis's past.
 #pragma once
 
-#include "converter/spec/spec.h"
+#include "goldcrest/decoding.h"
 #include "support/engine_fixture.h"
 #include "support/standard.h"
+#include "support/tiny_model.h"
 
 namespace goldcrest::test {
 // Returns the decoder's logits after a prefix.
@@ -53,4 +54,15 @@ std::vector<NaiveHypothesis> naive_beam_search(PrefixLogits& logits, const Naive
 
 // Log-probabilities are those of the logits after the rules.
 NaiveHypothesis naive_greedy_search(PrefixLogits& logits, const NaiveOptions& options);
+
+// Searches for one source with the rules and sequences of `spec`, and with the options that `change` sets. The logits
+// are those of the same model without rules, sequences and shortlist.
+std::vector<NaiveHypothesis> naive_results(const ModelSpec& spec, const goldcrest_search& search,
+    const std::vector<int32_t>& source, const std::function<void(NaiveOptions&)>& change = nullptr);
+
+// Searches with an engine that is planned for this search, and with a caller's sequences, if any.
+std::vector<Translation> engine_results(const ModelSpec& spec, const goldcrest_search& search,
+    const std::vector<int32_t>& source, const goldcrest_sequences* sequences = nullptr);
+
+void expect_same(const std::vector<Translation>& found, const std::vector<NaiveHypothesis>& expected, double tolerance);
 }  // namespace goldcrest::test

@@ -23,18 +23,14 @@ struct Line {
 
 // Stores the lines, runs, and returns [sentence][rank].
 Translations run(TestEngine& engine, std::span<const Line> lines) {
-  for (uint32_t i = 0; i < lines.size(); ++i) {
-    const auto store = i == 0 ? goldcrest_begin : goldcrest_add;
-    EXPECT_EQ(store(engine.get(), lines[i].source.data(), lines[i].source.size()), static_cast<int>(i));
-  }
+  std::vector<Ids> sources;
+  for (const Line& line : lines) sources.push_back(line.source);
+  engine.begin(sources);
   for (uint32_t i = 0; i < lines.size(); ++i) {
     const Ids& prefix = lines[i].prefix;
     EXPECT_EQ(goldcrest_set_prefix(engine.get(), i, prefix.data(), prefix.size(), lines[i].flags), GOLDCREST_OK);
   }
-  EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
-  Translations found;
-  for (uint32_t i = 0; i < lines.size(); ++i) found.push_back(engine.results(i));
-  return found;
+  return engine.finish(lines.size());
 }
 
 EngineSetup setup_for(uint32_t batch, uint32_t beam_size) {

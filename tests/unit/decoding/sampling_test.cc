@@ -144,14 +144,10 @@ std::vector<Ids> some_sources(uint32_t n) {
 
 // Runs sources with these streams. Returns [source][sample].
 std::vector<std::vector<Translation>> run(TestEngine& engine, const std::vector<Ids>& sources, const Ids& streams) {
-  for (uint32_t i = 0; i < sources.size(); ++i) {
-    EXPECT_GE((i == 0 ? goldcrest_begin : goldcrest_add)(engine.get(), sources[i].data(), sources[i].size()), 0);
+  engine.begin(sources);
+  for (uint32_t i = 0; i < sources.size(); ++i)
     EXPECT_EQ(goldcrest_set_stream(engine.get(), i, static_cast<uint32_t>(streams[i])), GOLDCREST_OK);
-  }
-  EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
-  std::vector<std::vector<Translation>> found;
-  for (uint32_t i = 0; i < sources.size(); ++i) found.push_back(engine.results(i));
-  return found;
+  return engine.finish(sources.size());
 }
 
 TEST(Sampling, OfOneTokenIsGreedySearch) {
@@ -254,15 +250,10 @@ TEST(Alternatives, BeginWithTheBestTokens) {
   all.set_search(search);
   greedy.set_search(search);
   const auto run_behind = [&](TestEngine& engine, const std::vector<Ids>& prefixes) {
-    for (uint32_t i = 0; i < sources.size(); ++i) {
-      const auto store = i == 0 ? goldcrest_begin : goldcrest_add;
-      EXPECT_GE(store(engine.get(), sources[i].data(), sources[i].size()), 0);
+    engine.begin(sources);
+    for (uint32_t i = 0; i < sources.size(); ++i)
       EXPECT_EQ(goldcrest_set_prefix(engine.get(), i, prefixes[i].data(), prefixes[i].size(), 0), GOLDCREST_OK);
-    }
-    EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
-    std::vector<std::vector<Translation>> found;
-    for (uint32_t i = 0; i < sources.size(); ++i) found.push_back(engine.results(i));
-    return found;
+    return engine.finish(sources.size());
   };
   const std::vector<Ids> prefixes = {{}, {7}, {7, 9, 11}, {3, 3, 3, 3, 3}};
   const auto best = run_behind(greedy, prefixes);

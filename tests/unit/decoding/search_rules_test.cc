@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the rules of a search, one by one and all together, with the naive search. The file or the caller asks for
 // them. Each rule must change a result, because otherwise the test would compare nothing.
-#include "goldcrest/decoding.h"
 #include "naive_search.h"
 #include "support/test.h"
-#include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
@@ -13,6 +11,7 @@ using converter::SequenceSpec;
 using converter::SequencesSpec;
 
 constexpr uint32_t kMostTokens = 14, kVocabulary = 300, kSourceEntries = 29;
+constexpr double kTolerance = 5e-5;
 
 // A model that often repeats itself, and prefers one token that is not allowed.
 ModelSpec repetitive_spec(uint64_t seed, const RulesSpec& rules, float end_bias) {
@@ -40,47 +39,6 @@ goldcrest_search search_with(const RulesSpec& rules, uint32_t beam_size, uint32_
   return search;
 }
 
-std::vector<Translation> results_by_rules(const ModelSpec& spec, const goldcrest_search& search,
-    const std::vector<int32_t>& source, const goldcrest_sequences* sequences = nullptr) {
-  const FileImage file = tiny_file(spec);
-  EngineSetup setup = {
-      .limits = {
-          .max_target_tokens = search.max_target_tokens, .beam_size = search.beam_size, .n_best = search.beam_size}};
-  TestEngine engine(file.span(), setup);
-  engine.set_search(search);
-  if (sequences != nullptr) {
-    EXPECT_EQ(goldcrest_set_sequences(engine.get(), sequences), GOLDCREST_OK) << engine.detail().message;
-  }
-  std::vector<Translation> found = engine.run(std::span(&source, 1)).at(0);
-  EXPECT_TRUE(engine.memory_intact());
-  return found;
-}
-
-std::vector<NaiveHypothesis> naive_results_by_rules(
-    const ModelSpec& spec, const goldcrest_search& search, const std::vector<int32_t>& source) {
-  ModelSpec plain = spec;
-  plain.generation.rules = {};
-  plain.generation.sequences = {};
-  const FileImage file = tiny_file(plain);
-  PrefixLogits logits(file.span(), source, search.max_target_tokens + 1);
-  NaiveOptions options = {search, spec.generation.end_id, -1, spec.generation.suppressed_ids};
-  options.rules = spec.generation.rules;
-  options.sequences = spec.generation.sequences;
-  options.start_id = spec.generation.decoder_start_id;
-  if (search.beam_size == 1) return {naive_greedy_search(logits, options)};
-  return naive_beam_search(logits, options);
-}
-
-void expect_same(const std::vector<Translation>& found, const std::vector<NaiveHypothesis>& expected) {
-  ASSERT_EQ(found.size(), expected.size());
-  for (size_t i = 0; i < found.size(); ++i) {
-    SCOPED_TRACE(testing::Message() << "hypothesis " << i);
-    EXPECT_EQ(found[i].tokens, expected[i].tokens);
-    EXPECT_NEAR(found[i].log_prob, expected[i].log_prob, 5e-5);
-    EXPECT_NEAR(found[i].score, expected[i].score, 5e-5 * std::max(1.0, std::fabs(expected[i].score)));
-  }
-}
-
 // Searches with the rules, given by the file and by the caller. Returns the number of sources whose tokens or score
 // differ from a search without the rules.
 size_t compare(const RulesSpec& rules, uint32_t beam_size, float length_penalty = 0.8f, float end_bias = 3) {
@@ -96,16 +54,16 @@ size_t compare(const RulesSpec& rules, uint32_t beam_size, float length_penalty 
         .max_target_tokens = kMostTokens,
         .length_penalty = length_penalty,
         .flags = GOLDCREST_SEARCH_SCORES};
-    const std::vector<NaiveHypothesis> expected = naive_results_by_rules(spec, asked, source);
-    const std::vector<Translation> found = results_by_rules(spec, of_file, source);
-    expect_same(found, expected);
+    const std::vector<NaiveHypothesis> expected = naive_results(spec, asked, source);
+    const std::vector<Translation> found = engine_results(spec, of_file, source);
+    expect_same(found, expected, kTolerance);
     ModelSpec plain = spec;
     plain.generation.rules = {};
     plain.generation.rules.more_end_ids = rules.more_end_ids;
     plain.generation.rules.biases = rules.biases;
-    EXPECT_EQ(results_by_rules(plain, asked, source), found) << "asked for by the caller";
+    EXPECT_EQ(engine_results(plain, asked, source), found) << "asked for by the caller";
     plain.generation.rules = {};
-    n_changed += results_by_rules(plain, of_file, source) != found;
+    n_changed += engine_results(plain, of_file, source) != found;
     if (testing::Test::HasFailure()) return n_changed;
   }
   return n_changed;
@@ -178,14 +136,14 @@ std::vector<Translation> results_with(const SequencesSpec& sequences, ModelSpec 
   }
   const goldcrest_sequences of_caller = {ids.data(), biases.data(), static_cast<uint32_t>(ids.size()),
       static_cast<uint32_t>(biases.size()), sequences.no_repeat_source_ngram};
-  const std::vector<Translation> found = results_by_rules(spec, search, source, &of_caller);
+  const std::vector<Translation> found = engine_results(spec, search, source, &of_caller);
   spec.generation.sequences = sequences;
-  expect_same(found, naive_results_by_rules(spec, search, source));
-  EXPECT_EQ(results_by_rules(spec, search, source), found) << "of the file";
+  expect_same(found, naive_results(spec, search, source), kTolerance);
+  EXPECT_EQ(engine_results(spec, search, source), found) << "of the file";
   const goldcrest_sequences none = {};
   ModelSpec plain = spec;
   plain.generation.sequences = {};
-  EXPECT_EQ(results_by_rules(spec, search, source, &none), results_by_rules(plain, search, source))
+  EXPECT_EQ(engine_results(spec, search, source, &none), engine_results(plain, search, source))
       << "the caller's replace the file's";
   return found;
 }
@@ -200,7 +158,7 @@ TEST(SearchRules, Sequences) {
       Rng rng(beam_size);
       std::vector<int32_t> source = rng.ids(9, kSourceEntries);
       const goldcrest_search search = search_with(rules, beam_size, kMostTokens);
-      const std::vector<Translation> plain = results_by_rules(spec, search, source);
+      const std::vector<Translation> plain = engine_results(spec, search, source);
       const std::vector<uint32_t> best(plain[0].tokens.begin(), plain[0].tokens.end());
       ASSERT_GE(best.size(), 4u);
       SequencesSpec sequences;  // from the best text, with the start token too, and one that never occurs
@@ -221,7 +179,7 @@ TEST(SearchRules, Sequences) {
       for (const uint32_t n : {1u, 2u, 3u}) {
         sequences.no_repeat_source_ngram = n;
         results_with(sequences, fond, search, source);
-        n_changed += results_with({{}, n}, fond, search, source) != results_by_rules(fond, search, source) ? 1 : 0;
+        n_changed += results_with({{}, n}, fond, search, source) != engine_results(fond, search, source) ? 1 : 0;
       }
     }
   }
@@ -313,7 +271,7 @@ TEST(SearchRules, NothingLeftEndsTheText) {
   spec.generation.suppressed_ids = {0, 3};
   spec.generation.rules = rules;
   for (const uint32_t beam_size : {1u, 2u}) {
-    const std::vector<Translation> found = results_by_rules(spec, search_with(rules, beam_size, 9), {1, 2});
+    const std::vector<Translation> found = engine_results(spec, search_with(rules, beam_size, 9), {1, 2});
     ASSERT_FALSE(found.empty());
     EXPECT_EQ(found[0].tokens.size(), 3u) << "both tokens, then only the end remains";
     EXPECT_EQ(found[0].tokens.back(), 0);
@@ -331,8 +289,8 @@ TEST(SearchRules, ThePapersDecoding) {
     Rng rng(6);
     for (const uint32_t length : {3u, 8u}) {
       const std::vector<int32_t> source = rng.ids(length, kSourceEntries);
-      const std::vector<Translation> found = results_by_rules(spec, search, source);
-      expect_same(found, naive_results_by_rules(spec, search, source));
+      const std::vector<Translation> found = engine_results(spec, search, source);
+      expect_same(found, naive_results(spec, search, source), kTolerance);
       if (end_bias < 0) {
         EXPECT_EQ(found[0].tokens.size(), length + 50);
       }

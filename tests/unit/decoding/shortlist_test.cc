@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searches among a source's candidates: the choice of candidates; gathered logits, with the bits of the whole
 // vocabulary's; and the search, which must equal the naive one over only these ids.
-#include "goldcrest/decoding.h"
 #include "host/lexicon.h"
 #include "naive_search.h"
 #include "support/test.h"
-#include "support/tiny_model.h"
 
 namespace goldcrest::test {
 namespace {
@@ -124,44 +122,12 @@ TEST(Shortlist, OfALargeVocabulary) {
   expect_same_logits(spec, file, nullptr, rng);
 }
 
-std::vector<Translation> engine_results(
-    const ModelSpec& spec, const goldcrest_search& search, const std::vector<int32_t>& source) {
-  const FileImage file = tiny_file(spec);
-  EngineSetup setup = {
-      .limits = {
-          .max_target_tokens = search.max_target_tokens, .beam_size = search.beam_size, .n_best = search.beam_size}};
-  TestEngine engine(file.span(), setup);
-  engine.set_search(search);
-  return engine.run(std::span(&source, 1)).at(0);
-}
-
-std::vector<NaiveHypothesis> naive_results(
-    const ModelSpec& spec, const goldcrest_search& search, const std::vector<int32_t>& source) {
-  ModelSpec plain = spec;
-  plain.generation.rules = {};
-  plain.shortlist.reset();
-  const FileImage file = tiny_file(plain);
-  PrefixLogits logits(file.span(), source, search.max_target_tokens + 1);
-  NaiveOptions options = {search, spec.generation.end_id, -1, spec.generation.suppressed_ids};
-  options.rules = spec.generation.rules;
-  options.start_id = spec.generation.decoder_start_id;
-  options.candidates = naive_candidates(spec, source);
-  if (search.beam_size == 1) return {naive_greedy_search(logits, options)};
-  return naive_beam_search(logits, options);
-}
-
 void expect_naive(const ModelSpec& spec, uint32_t beam_size, Rng& rng) {
   const std::vector<int32_t> source = source_with_ngrams(spec, rng);
-  goldcrest_search search = {
+  const goldcrest_search search = {
       .beam_size = beam_size, .max_target_tokens = 12, .length_penalty = 0.8f, .flags = GOLDCREST_SEARCH_SCORES};
-  const std::vector<Translation> found = engine_results(spec, search, source);
-  const std::vector<NaiveHypothesis> expected = naive_results(spec, search, source);
-  ASSERT_EQ(found.size(), expected.size());
-  for (size_t i = 0; i < found.size(); ++i) {
-    EXPECT_EQ(found[i].tokens, expected[i].tokens) << "hypothesis " << i;
-    EXPECT_NEAR(found[i].log_prob, expected[i].log_prob, 5e-5);
-    EXPECT_NEAR(found[i].score, expected[i].score, 5e-5 * std::max(1.0, std::fabs(expected[i].score)));
-  }
+  const auto among_candidates = [&](NaiveOptions& options) { options.candidates = naive_candidates(spec, source); };
+  expect_same(engine_results(spec, search, source), naive_results(spec, search, source, among_candidates), 5e-5);
 }
 
 TEST(Shortlist, SearchesAreTheNaiveOnesAmongCandidates) {
