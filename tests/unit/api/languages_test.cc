@@ -15,8 +15,8 @@ namespace {
 using converter::LanguagePlace;
 using converter::SelfTestLine;
 
-using TableIds = std::vector<int32_t>;
-using Listed = std::vector<std::pair<std::string, int32_t>>;
+using Ids = std::vector<int32_t>;
+using Languages = std::vector<std::pair<std::string, int32_t>>;
 
 // Six languages have the entries 20 .. 25 of the source's vocabulary, and 28 .. 33 of the target's.
 
@@ -75,6 +75,15 @@ EngineSetup table_setup(uint32_t batch, uint32_t beam_size) {
               .max_prefix_tokens = 3}};
 }
 
+// The source and the target of each pair of two languages.
+std::vector<std::pair<uint32_t, uint32_t>> all_pairs() {
+  std::vector<std::pair<uint32_t, uint32_t>> pairs;
+  for (uint32_t source = 0; source < kCodes.size(); ++source)
+    for (uint32_t target = 0; target < kCodes.size(); ++target)
+      if (source != target) pairs.emplace_back(source, target);
+  return pairs;
+}
+
 // The names of a pair; null where the table has no such side.
 struct PairNames {
   const char *source, *target;
@@ -85,6 +94,14 @@ PairNames names_of(const Places& places, uint32_t source, uint32_t target) {
 }
 
 std::string text_of_pair(uint32_t pair) { return std::string("abcdefgh").substr(pair % 6, 1 + pair % 3); }
+
+// Stores the text of a pair, as this sentence of the batch.
+void store_text(const TestEngine& engine, uint32_t pair, uint32_t sentence) {
+  const std::string text = text_of_pair(pair);
+  const auto store = sentence == 0 ? goldcrest_begin_text : goldcrest_add_text;
+  EXPECT_EQ(store(engine.get(), text.data(), text.size()), static_cast<int>(sentence)) << engine.detail().message;
+}
+
 void give_prefix(const TestEngine& engine, uint32_t sentence) {
   const int32_t ids[] = {4, 7};
   const uint32_t flags = sentence % 3 == 1 ? GOLDCREST_PREFIX_BEHIND_PROMPT : 0u;
@@ -93,23 +110,15 @@ void give_prefix(const TestEngine& engine, uint32_t sentence) {
 
 // Runs all 30 pairs in one batch. [pair][rank]
 std::vector<std::vector<Translation>> run_pairs(const Places& places, TestEngine& engine) {
-  uint32_t pair = 0;
-  for (uint32_t source = 0; source < kCodes.size(); ++source) {
-    for (uint32_t target = 0; target < kCodes.size(); ++target) {
-      if (source == target) continue;
-      const auto [source_name, target_name] = names_of(places, source, target);
-      EXPECT_EQ(goldcrest_set_languages(engine.get(), source_name, target_name), GOLDCREST_OK);
-      const std::string text = text_of_pair(pair);
-      const auto store = pair == 0 ? goldcrest_begin_text : goldcrest_add_text;
-      EXPECT_EQ(store(engine.get(), text.data(), text.size()), static_cast<int>(pair)) << engine.detail().message;
-      ++pair;
-    }
+  uint32_t n = 0;
+  for (const auto& [source, target] : all_pairs()) {
+    const auto [source_name, target_name] = names_of(places, source, target);
+    EXPECT_EQ(goldcrest_set_languages(engine.get(), source_name, target_name), GOLDCREST_OK);
+    store_text(engine, n, n);
+    ++n;
   }
-  for (uint32_t i = 0; i < pair; ++i) give_prefix(engine, i);
-  EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
-  std::vector<std::vector<Translation>> results;
-  for (uint32_t i = 0; i < pair; ++i) results.push_back(engine.results(i));
-  return results;
+  for (uint32_t i = 0; i < n; ++i) give_prefix(engine, i);
+  return engine.finish(n);
 }
 
 goldcrest_search scored(const TestEngine& engine) {
@@ -119,11 +128,11 @@ goldcrest_search scored(const TestEngine& engine) {
   return search;
 }
 
-TableIds stored_ids(const TestEngine& engine, const std::string& text) {
+Ids ids_of(const TestEngine& engine, const std::string& text) {
   const int32_t* ids = nullptr;
   EXPECT_EQ(goldcrest_begin_text(engine.get(), text.data(), text.size()), 0) << engine.detail().message;
   const int n = goldcrest_get_source(engine.get(), 0, &ids);
-  return n < 0 ? TableIds() : TableIds(ids, ids + n);
+  return n < 0 ? Ids() : Ids(ids, ids + n);
 }
 
 TEST(LanguageTable, ABatchOfAllPairsEqualsFilesOfOnePair) {
@@ -131,23 +140,16 @@ TEST(LanguageTable, ABatchOfAllPairsEqualsFilesOfOnePair) {
     const FileImage table = tiny_file(spec_with_table(places));
     for (const uint32_t beam_size : {1u, 4u}) {
       std::vector<std::vector<Translation>> expected;
-      for (uint32_t source = 0; source < kCodes.size(); ++source) {
-        for (uint32_t target = 0; target < kCodes.size(); ++target) {
-          if (source == target) continue;
-          const auto pair = static_cast<uint32_t>(expected.size());
-          const FileImage fixed = tiny_file(spec_of_pair(places, source, target));
-          EXPECT_LT(fixed.size(), table.size());
-          TestEngine engine(fixed.span(), table_setup(3, beam_size));
-          engine.set_search(scored(engine));
-          const std::string text = text_of_pair(pair);
-          for (uint32_t i = 0; i <= pair % 3; ++i) {  // at the place in the batch that gets the same prefix
-            const auto store = i == 0 ? goldcrest_begin_text : goldcrest_add_text;
-            ASSERT_EQ(store(engine.get(), text.data(), text.size()), static_cast<int>(i));
-          }
-          give_prefix(engine, pair % 3);
-          ASSERT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
-          expected.push_back(engine.results(pair % 3));
-        }
+      for (const auto& [source, target] : all_pairs()) {
+        const auto pair = static_cast<uint32_t>(expected.size());
+        const FileImage fixed = tiny_file(spec_of_pair(places, source, target));
+        EXPECT_LT(fixed.size(), table.size());
+        TestEngine engine(fixed.span(), table_setup(3, beam_size));
+        engine.set_search(scored(engine));
+        // At the place in the batch that gets the same prefix.
+        for (uint32_t i = 0; i <= pair % 3; ++i) store_text(engine, pair, i);
+        give_prefix(engine, pair % 3);
+        expected.push_back(engine.finish(pair % 3 + 1).back());
       }
       for (const goldcrest_step_size step_size : {GOLDCREST_STEP_POSITION, GOLDCREST_STEP_LAYER}) {
         EngineSetup setup = table_setup(30, beam_size);
@@ -164,15 +166,17 @@ TEST(LanguageTable, ABatchOfAllPairsEqualsFilesOfOnePair) {
 
 using ListFunction = int (*)(const void*, size_t, goldcrest_language_function, void*, goldcrest_detail*);
 
-Listed listed(ListFunction list, const FileImage& file) {
-  Listed found;
+Languages listed(ListFunction list, const FileImage& file) {
+  Languages found;
   const auto add = [](void* context, const char* code, size_t code_bytes, int32_t id) {
-    static_cast<Listed*>(context)->emplace_back(std::string(code, code_bytes), id);
+    static_cast<Languages*>(context)->emplace_back(std::string(code, code_bytes), id);
   };
   const int n = list(file.bytes(), file.size(), add, &found, nullptr);
   EXPECT_EQ(n, static_cast<int>(found.size()));
   EXPECT_EQ(list(file.bytes(), file.size(), nullptr, nullptr, nullptr), static_cast<int>(found.size()));
-  EXPECT_EQ(list(file.bytes(), file.size() - 64, nullptr, nullptr, nullptr), GOLDCREST_ERROR_MODEL_CORRUPT);
+  goldcrest_detail detail = {"", -1};
+  for (goldcrest_detail* to : {static_cast<goldcrest_detail*>(nullptr), &detail})
+    EXPECT_EQ(list(file.bytes(), file.size() - 64, nullptr, nullptr, to), GOLDCREST_ERROR_MODEL_CORRUPT);
   return found;
 }
 
@@ -183,10 +187,10 @@ TEST(LanguageTable, BothSidesAreListed) {
   spec.languages.entries[2].target.reset();
   const FileImage file = tiny_file(spec);
   EXPECT_EQ(listed(goldcrest_target_languages, file),
-      (Listed{{"aa", 28}, {"bb", 29}, {"cc_Eeee", 31}, {"dd", 32}, {"ee", 33}}));
+      (Languages{{"aa", 28}, {"bb", 29}, {"cc_Eeee", 31}, {"dd", 32}, {"ee", 33}}));
   EXPECT_EQ(listed(goldcrest_source_languages, file),
-      (Listed{{"aa", 20}, {"cc_Dddd", 22}, {"cc_Eeee", 23}, {"dd", 24}, {"ee", 25}}));
-  EXPECT_EQ(listed(goldcrest_source_languages, tiny_file(spec_without_table())), Listed());
+      (Languages{{"aa", 20}, {"cc_Dddd", 22}, {"cc_Eeee", 23}, {"dd", 24}, {"ee", 25}}));
+  EXPECT_EQ(listed(goldcrest_source_languages, tiny_file(spec_without_table())), Languages());
 }
 
 TEST(LanguageTable, TraitsNameTheSidesWithoutADefault) {
@@ -244,15 +248,15 @@ TEST(LanguageTable, ADefaultIsTaken) {
   spec.generation.forced_first_id = kFirstTarget + 1;
   const FileImage file = tiny_file(spec);
   TestEngine engine(file.span(), table_setup(1, 1));
-  const TableIds with_default = {9, 24, 2, 3, 0};
-  EXPECT_EQ(stored_ids(engine, "ab"), with_default);
+  const Ids with_default = {9, 24, 2, 3, 0};
+  EXPECT_EQ(ids_of(engine, "ab"), with_default);
   ASSERT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
   EXPECT_EQ(engine.results(0)[0].tokens[0], 29);
   ASSERT_EQ(goldcrest_set_languages(engine.get(), "ee", "aa"), GOLDCREST_OK);
-  EXPECT_EQ(stored_ids(engine, "ab"), (TableIds{9, 25, 2, 3, 0}));
+  EXPECT_EQ(ids_of(engine, "ab"), (Ids{9, 25, 2, 3, 0}));
   ASSERT_EQ(goldcrest_set_languages(engine.get(), nullptr, nullptr), GOLDCREST_OK);
-  EXPECT_EQ(stored_ids(engine, "ab"), with_default);
-  EXPECT_EQ(stored_ids(engine, "abcdefab"), (TableIds{9, 24, 2, 3, 4, 5, 6, 7, 2, 3, 0}));
+  EXPECT_EQ(ids_of(engine, "ab"), with_default);
+  EXPECT_EQ(ids_of(engine, "abcdefab"), (Ids{9, 24, 2, 3, 4, 5, 6, 7, 2, 3, 0}));
   EXPECT_EQ(goldcrest_begin_text(engine.get(), "abcdefabab", 10), GOLDCREST_ERROR_TOO_LONG) << "a language counts";
 }
 
@@ -269,7 +273,7 @@ TEST(LanguageTable, OtherNamesAreRefusedAndChangeNothing) {
     EXPECT_STREQ(engine.detail().message, "target language: the model has none of this name");
     EXPECT_EQ(goldcrest_set_languages(engine.get(), name, "dd"), GOLDCREST_ERROR_ARGUMENT) << name;
   }
-  EXPECT_EQ(stored_ids(engine, "ab"), (TableIds{9, 25, 2, 3, 0}));
+  EXPECT_EQ(ids_of(engine, "ab"), (Ids{9, 25, 2, 3, 0}));
   ASSERT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
   EXPECT_EQ(engine.results(0)[0].tokens[0], 28);
 
@@ -301,7 +305,7 @@ TEST(LanguageTable, SelfTestLinesHaveLanguagesOfTheirOwn) {
     ASSERT_EQ(goldcrest_set_languages(engine.get(), "bb", "ee"), GOLDCREST_OK);
     goldcrest_detail detail = {"", -1};
     EXPECT_EQ(goldcrest_self_test(engine.get(), &detail), GOLDCREST_OK) << detail.message << " " << detail.index;
-    EXPECT_EQ(stored_ids(engine, "ab").size(), 5u) << "the chosen languages stay";
+    EXPECT_EQ(ids_of(engine, "ab").size(), 5u) << "the chosen languages stay";
     if (!is_forced) continue;
     lines[1].target[0] = kFirstTarget + 5;
     const FileImage other = converter::assemble(payload, lines);
@@ -315,9 +319,6 @@ TEST(LanguageTable, SelfTestLinesHaveLanguagesOfTheirOwn) {
 // circles.
 
 using converter::PieceType;
-
-using Ids = std::vector<int32_t>;
-using Languages = std::vector<std::pair<std::string, int32_t>>;
 
 constexpr uint32_t kMaxSource = 6;
 const std::string kLongest(kMaxLanguageBytes, 'q');
@@ -341,39 +342,17 @@ FileImage file_of_several() {
 
 EngineSetup text_setup() { return {.limits = {.max_source_tokens = kMaxSource, .max_source_bytes = 60}}; }
 
-Languages languages_of(const FileImage& file) {
-  Languages found;
-  const auto add = [](void* context, const char* code, size_t code_bytes, int32_t id) {
-    static_cast<Languages*>(context)->emplace_back(std::string(code, code_bytes), id);
-  };
-  const int n = goldcrest_target_languages(file.bytes(), file.size(), add, &found, nullptr);
-  EXPECT_EQ(n, static_cast<int>(found.size()));
-  EXPECT_EQ(goldcrest_target_languages(file.bytes(), file.size(), nullptr, nullptr, nullptr), n);
-  return found;
-}
-
-Ids ids_of(const TestEngine& engine, const std::string& text) {
-  const int32_t* ids = nullptr;
-  EXPECT_EQ(goldcrest_begin_text(engine.get(), text.data(), text.size()), 0) << engine.detail().message;
-  const int n = goldcrest_get_source(engine.get(), 0, &ids);
-  return n < 0 ? Ids() : Ids(ids, ids + n);
-}
-
 TEST(Languages, AreListedInTheOrderOfTheirCodes) {
   const Languages expected = {{"a<b", 11}, {"deu", 7}, {"fr", 10}, {"fra", 5}, {kLongest, 8}, {"zh_Hans", 6}};
-  EXPECT_EQ(languages_of(file_of_several()), expected);
-  EXPECT_EQ(languages_of(file_with({})), Languages());
-  const FileImage file = file_of_several();
-  goldcrest_detail detail = {"", -1};
-  EXPECT_EQ(goldcrest_target_languages(file.bytes(), file.size() - 64, nullptr, nullptr, &detail),
-      GOLDCREST_ERROR_MODEL_CORRUPT);
+  EXPECT_EQ(listed(goldcrest_target_languages, file_of_several()), expected);
+  EXPECT_EQ(listed(goldcrest_target_languages, file_with({})), Languages());
 }
 
 TEST(Languages, OneIsPutBeforeEachTextWithoutACode) {
   const FileImage file = file_of_several();
   TestEngine engine(file.span(), text_setup());
   EXPECT_EQ(ids_of(engine, "ab"), (Ids{2, 3, 0}));
-  for (const auto& [code, id] : languages_of(file)) {
+  for (const auto& [code, id] : listed(goldcrest_target_languages, file)) {
     ASSERT_EQ(goldcrest_set_languages(engine.get(), nullptr, code.c_str()), GOLDCREST_OK) << code;
     EXPECT_EQ(ids_of(engine, "ab"), (Ids{id, 2, 3, 0}));
     EXPECT_EQ(ids_of(engine, ">>deu<<ab"), (Ids{7, 2, 3, 0})) << "a text's own code stays";
