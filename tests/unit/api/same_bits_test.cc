@@ -30,56 +30,50 @@ struct BitsModel {
   uint32_t source_vocab_size, longest_source, longest_target;
 };
 
-const std::vector<BitsModel>& models() {
-  static const std::vector<BitsModel> all = [] {
-    std::vector<BitsModel> made;
-    for (const auto& [name, options] : {std::pair{"odd", odd_tiny_options()}, std::pair{"deep", deep_tiny_options()},
-             std::pair{"mixed", mixed_tiny_options()}, std::pair{"gated", gated_tiny_options()},
-             std::pair{"t5", t5_tiny_options()}, std::pair{"umt5", umt5_tiny_options()},
-             std::pair{"student", student_tiny_options()}}) {
-      for (const converter::Weights weights : {converter::Weights::kInt8, converter::Weights::kFloat32}) {
-        for (const bool has_rules : {false, true}) {
-          ModelSpec spec = tiny_spec(options);
-          if (has_rules) spec.generation.rules = all_rules();
-          made.push_back({name, tiny_file(spec, Layout::kN16K4, {}, weights), options.source_vocab_size,
-              options.encoder.positions, options.decoder.positions});
-        }
-      }
-    }
-    for (const auto& [name, options] :
-        {std::pair{"deep, listed", deep_tiny_options()}, std::pair{"student, listed", student_tiny_options()}}) {
-      for (const converter::Weights weights : {converter::Weights::kInt8, converter::Weights::kFloat32}) {
-        for (const bool has_rules : {false, true}) {
-          ModelSpec spec = tiny_spec(options);
-          if (has_rules) spec.generation.rules = all_rules();
-          add_shortlist(5, spec);
-          goldcrest_limits limits = {};
-          limits.max_candidates = 170;  // long sources have more candidates
-          made.push_back({name, tiny_file(spec, Layout::kN16K4, limits, weights), options.source_vocab_size,
-              options.encoder.positions, options.decoder.positions});
-        }
-      }
-    }
-    for (const bool has_rules : {false, true}) {
-      const TinyOptions options = deep_tiny_options();
-      ModelSpec spec = tiny_spec(options);
-      if (has_rules) spec.generation.rules = all_rules();
-      for (const bool is_listed : {false, true}) {
+// The spec of some options, with all rules or none, and with a shortlist or none. Sets the limit of its candidates.
+ModelSpec bits_spec(const TinyOptions& options, bool has_rules, bool is_listed, goldcrest_limits* limits) {
+  ModelSpec spec = tiny_spec(options);
+  if (has_rules) spec.generation.rules = all_rules();
+  if (!is_listed) return spec;
+  add_shortlist(5, spec);
+  limits->max_candidates = 170;  // long sources have more candidates
+  return spec;
+}
+
+std::vector<BitsModel> make_models() {
+  std::vector<BitsModel> made;
+  const auto add = [&](const char* name, const FileImage& file, const TinyOptions& options) {
+    made.push_back({name, file, options.source_vocab_size, options.encoder.positions, options.decoder.positions});
+  };
+  for (const auto& [name, options, is_listed] : {std::tuple{"odd", odd_tiny_options(), false},
+           {"deep", deep_tiny_options(), false}, {"mixed", mixed_tiny_options(), false},
+           {"gated", gated_tiny_options(), false}, {"t5", t5_tiny_options(), false},
+           {"umt5", umt5_tiny_options(), false}, {"student", student_tiny_options(), false},
+           {"deep, listed", deep_tiny_options(), true}, {"student, listed", student_tiny_options(), true}}) {
+    for (const converter::Weights weights : {converter::Weights::kInt8, converter::Weights::kFloat32}) {
+      for (const bool has_rules : {false, true}) {
         goldcrest_limits limits = {};
-        if (is_listed) {
-          add_shortlist(5, spec);
-          limits.max_candidates = 170;
-        }
-        for (const auto& [name, fine, refine] : {std::tuple{"deep, fine", "all", "none"},
-                 {"deep, refined", "all", "all"}, {"deep, refined in parts", "decoder.layers.0.*", "decoder"}})
-          made.push_back({name, fine_tiny_file(spec, limits, fine, refine), options.source_vocab_size,
-              options.encoder.positions, options.decoder.positions});
-        made.push_back({"deep, packed", packed_tiny_file(spec, Layout::kN16K4, limits), options.source_vocab_size,
-            options.encoder.positions, options.decoder.positions});
+        const ModelSpec spec = bits_spec(options, has_rules, is_listed, &limits);
+        add(name, tiny_file(spec, Layout::kN16K4, limits, weights), options);
       }
     }
-    return made;
-  }();
+  }
+  const TinyOptions deep = deep_tiny_options();
+  for (const bool has_rules : {false, true}) {
+    for (const bool is_listed : {false, true}) {
+      goldcrest_limits limits = {};
+      const ModelSpec spec = bits_spec(deep, has_rules, is_listed, &limits);
+      for (const auto& [name, fine, refine] : {std::tuple{"deep, fine", "all", "none"}, {"deep, refined", "all", "all"},
+               {"deep, refined in parts", "decoder.layers.0.*", "decoder"}})
+        add(name, fine_tiny_file(spec, limits, fine, refine), deep);
+      add("deep, packed", packed_tiny_file(spec, Layout::kN16K4, limits), deep);
+    }
+  }
+  return made;
+}
+
+const std::vector<BitsModel>& models() {
+  static const std::vector<BitsModel> all = make_models();
   return all;
 }
 
@@ -299,12 +293,8 @@ TEST(TokenStream, IsTheResult) {
 TEST(SameBits, WeightsOfFourBitsAndTheInt8WeightsThatTheyAre) {
   for (const auto& [options, listed] : {std::pair{odd_tiny_options(), false}, {deep_tiny_options(), true},
            {t5_tiny_options(), false}, {student_tiny_options(), true}}) {
-    ModelSpec spec = tiny_spec(options);
     goldcrest_limits limits = {};
-    if (listed) {
-      add_shortlist(5, spec);
-      limits.max_candidates = 170;
-    }
+    const ModelSpec spec = bits_spec(options, false, listed, &limits);
     for (const char* packed : {"linear", "all", "projection", "decoder.layers.*"}) {
       for (const char* fine : {"none", "all"}) {
         const FileImage first = packed_tiny_file(spec, Layout::kN16K4, limits, packed, fine);

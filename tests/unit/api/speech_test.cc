@@ -24,6 +24,12 @@ std::vector<uint64_t> hashes(TestEngine& engine, const std::vector<Sound>& sound
   return found;
 }
 
+// Runs a single clip.
+Translation run_clip(TestEngine& engine, const Sound& sound) {
+  EXPECT_EQ(give(engine.get(), sound, true), 0) << engine.detail().message;
+  return engine.finish(1)[0].at(0);
+}
+
 void set_fine(bool fine, OpenChoices& options) {
   options.fine_layers = fine;
   for (TinyConvolution& convolution : options.convolutions) convolution.fine_input = fine;
@@ -201,8 +207,7 @@ TEST(Speech, ChangedSamplesAreFound) {
     while (status == GOLDCREST_WORKING) status = goldcrest_step(engine.get(), nullptr);
     EXPECT_EQ(status, GOLDCREST_ERROR_STATE) << changed;
     EXPECT_EQ(goldcrest_step(engine.get(), nullptr), GOLDCREST_ERROR_STATE);  // no source is left
-    ASSERT_EQ(give(engine.get(), sound, true), 0);
-    ASSERT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+    run_clip(engine, sound);
   }
   ASSERT_EQ(give(engine.get(), sound, true), 0);
   int status = GOLDCREST_WORKING;
@@ -355,9 +360,7 @@ TEST(Speech, WeightsOfTheFrontendBecomeIdle) {
     ASSERT_GT(reported.size(), view.n_convolutions);
     EXPECT_EQ(first(), expected);  // after the check
     reported.clear();
-    const Sound sound = sound_of(engine.info(), 1, 9);
-    ASSERT_EQ(give(engine.get(), sound, true), 0);
-    ASSERT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
+    run_clip(engine, sound_of(engine.info(), 1, 9));
     EXPECT_EQ(first(), expected);
   }
 }
@@ -372,13 +375,6 @@ FileImage limited_file(float factor, uint32_t more_features) {
   });
 }
 
-size_t tokens_of(TestEngine& engine, uint32_t rows) {
-  const Sound sound = sound_of(engine.info(), 4, rows);
-  EXPECT_EQ(give(engine.get(), sound, true), 0);
-  EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
-  return engine.results(0).at(0).tokens.size();
-}
-
 TEST(ClipLimit, FollowsEachClip) {
   for (const uint32_t features : {0u, kFeatureRules}) {
     for (const uint32_t beams : {1u, 3u}) {
@@ -390,7 +386,8 @@ TEST(ClipLimit, FollowsEachClip) {
         for (const uint32_t rows : {1u, 7u, 13u, 20u, 24u}) {
           const size_t by_factor =
               factor == 0 ? most : static_cast<size_t>(std::ceil(factor * static_cast<float>(rows)));
-          EXPECT_EQ(tokens_of(engine, rows), std::min(most, std::max<size_t>(3, by_factor))) << factor << " " << rows;
+          const size_t n = run_clip(engine, sound_of(engine.info(), 4, rows)).tokens.size();
+          EXPECT_EQ(n, std::min(most, std::max<size_t>(3, by_factor))) << factor << " " << rows;
         }
       }
     }
@@ -470,9 +467,7 @@ TEST(Timestamps, FollowWhispersRules) {
     const auto run = [&](uint32_t flags) {
       search.flags = flags;
       engine.set_search(search);
-      EXPECT_EQ(give(engine.get(), sound, true), 0);
-      EXPECT_EQ(goldcrest_run(engine.get()), GOLDCREST_DONE);
-      return engine.results(0).at(0);
+      return run_clip(engine, sound);
     };
     const Translation plain = run(0), timed = run(GOLDCREST_SEARCH_TIMESTAMPS);
     EXPECT_EQ(plain.tokens.at(0), first - 1) << "the prompt";

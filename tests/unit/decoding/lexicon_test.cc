@@ -98,11 +98,7 @@ std::vector<Translation> lexicon_results(const LexiconCase& of, const goldcrest_
   return results;
 }
 
-std::vector<int32_t> lexicon_source(Rng& rng) {
-  std::vector<int32_t> source;
-  for (uint32_t n = 2 + rng.below(6); n > 0; --n) source.push_back(static_cast<int32_t>(rng.below(29)));
-  return source;
-}
+std::vector<int32_t> lexicon_source(Rng& rng) { return rng.ids(rng.between(2, 7), 29); }
 
 void expect_naive_lexicon(const LexiconCase& of, uint32_t beam_size, Rng& rng) {
   const std::vector<int32_t> source = lexicon_source(rng);

@@ -8,14 +8,10 @@ namespace goldcrest::test {
 namespace {
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-EngineSetup forced_setup(uint32_t max_target_tokens, std::vector<std::vector<float>>* traced) {
-  EngineSetup setup = {.limits = {.max_target_tokens = max_target_tokens, .beam_size = 1}, .trace_context = traced};
-  setup.trace = [](void* context, const char* name, int32_t, uint32_t row, const float* values, uint32_t count) {
-    if (std::string_view(name) != "logits") return;
-    auto& rows = *static_cast<std::vector<std::vector<float>>*>(context);
-    if (rows.size() <= row) rows.resize(row + 1);
-    rows[row].insert(rows[row].end(), values, values + count);
-  };
+EngineSetup forced_setup(uint32_t max_target_tokens, TracedRows* traced) {
+  EngineSetup setup = logits_setup(traced);
+  setup.limits.max_target_tokens = max_target_tokens;
+  setup.limits.beam_size = 1;
   return setup;
 }
 
@@ -153,6 +149,17 @@ bool can_still_improve(const std::vector<NaiveHypothesis>& live, const std::vect
   return score_of(live[0].log_prob, is_later ? most : live[0].tokens.size(), options) > finished.back().score;
 }
 }  // namespace
+
+EngineSetup logits_setup(TracedRows* rows) {
+  EngineSetup setup = {.trace_context = rows};
+  setup.trace = [](void* context, const char* name, int32_t, uint32_t row, const float* values, uint32_t count) {
+    if (std::string_view(name) != "logits") return;
+    TracedRows& to = *static_cast<TracedRows*>(context);
+    if (to.size() <= row) to.resize(row + 1);
+    to[row].insert(to[row].end(), values, values + count);
+  };
+  return setup;
+}
 
 PrefixLogits::PrefixLogits(std::span<const uint8_t> model, std::vector<int32_t> source, uint32_t max_target_tokens)
     : source_(std::move(source)), engine_(model, forced_setup(max_target_tokens, &traced_)) {

@@ -10,6 +10,12 @@
 #include "support/tiny_model.h"
 
 namespace goldcrest::test {
+// The logits of each position.
+using TracedRows = std::vector<std::vector<float>>;
+
+// An engine's setup that appends the logits of its searches to these rows.
+EngineSetup logits_setup(TracedRows* rows);
+
 // Returns the decoder's logits after a prefix.
 class PrefixLogits {
  public:
@@ -27,7 +33,7 @@ class PrefixLogits {
 
   std::vector<int32_t> source_;
   std::map<std::vector<int32_t>, std::vector<float>> known_;
-  std::vector<std::vector<float>> traced_;  // by position
+  TracedRows traced_;
   TestEngine engine_;
 };
 

@@ -29,9 +29,9 @@ std::vector<double> expected_probabilities(const goldcrest_sampling& sampling, c
   return p;
 }
 
-std::vector<float> sorted_values(Rng& rng, uint32_t n) {
+std::vector<float> sorted_values(Rng& rng, uint32_t n, float largest) {
   std::vector<float> values(n);
-  for (float& value : values) value = 4.0f * rng.uniform();
+  for (float& value : values) value = largest * rng.uniform();
   std::sort(values.begin(), values.end(), std::greater<>());
   return values;
 }
@@ -39,7 +39,7 @@ std::vector<float> sorted_values(Rng& rng, uint32_t n) {
 TEST(Sampling, KeepsWhatTheRulesKeep) {
   Rng rng(1);
   for (uint32_t i = 0; i < 1000; ++i) {
-    std::vector<float> values = sorted_values(rng, rng.between(1, 256));
+    std::vector<float> values = sorted_values(rng, rng.between(1, 256), 4);
     goldcrest_sampling sampling = kPlain;
     sampling.temperature = std::exp2(static_cast<float>(rng.below(5)) - 2.0f);
     if (i % 3 != 0) sampling.top_p = static_cast<float>(rng.between(1, 99)) / 100.0f;
@@ -63,9 +63,7 @@ TEST(Sampling, KeepsWhatTransformersKeeps) {
   while (file >> seed >> n >> row.temperature >> row.top_k >> row.top_p >> row.min_p >> n_kept >> first >> middle >>
          last) {
     Rng rng(seed);
-    std::vector<float> values(n);
-    for (float& value : values) value = 6.0f * rng.uniform();
-    std::sort(values.begin(), values.end(), std::greater<>());
+    std::vector<float> values = sorted_values(rng, n, 6);
     values.resize(std::min(n, row.top_k));
     const KeptTokens kept = keep_tokens(row, values.data(), static_cast<uint32_t>(values.size()));
     ASSERT_EQ(kept.n, n_kept) << "row " << seed;

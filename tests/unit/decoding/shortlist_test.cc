@@ -54,20 +54,6 @@ uint32_t outputs_of(const TestEngine& engine) {
   return result.n_outputs;
 }
 
-// The logits of each position.
-using TracedRows = std::vector<std::vector<float>>;
-
-EngineSetup traced_setup(TracedRows* traced) {
-  EngineSetup setup = {.trace_context = traced};
-  setup.trace = [](void* context, const char* name, int32_t, uint32_t row, const float* values, uint32_t count) {
-    if (std::string_view(name) != "logits") return;
-    TracedRows& rows = *static_cast<TracedRows*>(context);
-    if (rows.size() <= row) rows.resize(row + 1);
-    rows[row].insert(rows[row].end(), values, values + count);
-  };
-  return setup;
-}
-
 struct Stored {
   Layout layout;
   converter::Weights weights;
@@ -77,7 +63,7 @@ struct Stored {
 // the order of the ids.
 void expect_same_logits(const ModelSpec& spec, const FileImage& file, const char* kernels, Rng& rng) {
   TracedRows listed, whole;
-  EngineSetup setup = traced_setup(&listed);
+  EngineSetup setup = logits_setup(&listed);
   setup.kernels = kernels;
   TestEngine among_candidates(file.span(), setup);
   setup.trace_context = &whole;
@@ -273,7 +259,7 @@ TEST(LexiconOutputs, AreGatheredUpToTheLimit) {
   const FileImage file = tiny_file(tiny_spec(options));
   for (const int32_t n : {16, 17}) {
     TracedRows traced;
-    EngineSetup setup = traced_setup(&traced);
+    EngineSetup setup = logits_setup(&traced);
     setup.limits.beam_size = setup.limits.lexicon = 1;
     setup.limits.max_candidates = 16;
     TestEngine engine(file.span(), setup);

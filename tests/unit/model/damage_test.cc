@@ -15,6 +15,14 @@ int validate(const uint8_t* file, size_t bytes, goldcrest_detail* detail = nullp
   return validate_model(file, bytes, kFull, detail);
 }
 
+// Validates with these bits of a byte flipped, and flips them back.
+int validate_flipped(FileImage& file, size_t byte, uint8_t bits, const VerifyFunctions& verify = kFull) {
+  file.bytes()[byte] ^= bits;
+  const int status = validate_model(file.bytes(), file.size(), verify, nullptr);
+  file.bytes()[byte] ^= bits;
+  return status;
+}
+
 TEST(Intact, TheFileIsAcceptedAndRuns) {
   EXPECT_EQ(validate(smallest_file().bytes(), smallest_file().size()), GOLDCREST_OK);
   expect_runs(smallest_file());
@@ -102,12 +110,8 @@ TEST(BitFlip, EveryBitButTheWeights) {
   const size_t begin = size_t{weights->offset()} * 64, end = begin + weights->size();
   for (size_t byte = 0; byte < file.size(); ++byte) {
     if (byte >= begin && byte < end) continue;
-    for (int bit = 0; bit < 8; ++bit) {
-      file.bytes()[byte] ^= static_cast<uint8_t>(1 << bit);
-      const int status = validate(file.bytes(), file.size());
-      file.bytes()[byte] ^= static_cast<uint8_t>(1 << bit);
-      ASSERT_LT(status, 0) << "byte " << byte << ", bit " << bit;
-    }
+    for (int bit = 0; bit < 8; ++bit)
+      ASSERT_LT(validate_flipped(file, byte, static_cast<uint8_t>(1 << bit)), 0) << "byte " << byte << ", bit " << bit;
   }
   EXPECT_EQ(validate(file.bytes(), file.size()), GOLDCREST_OK);
 }
@@ -167,11 +171,8 @@ TEST(BitFlip, SectionsDoNotMatterToTheMetadata) {
   uint32_t metadata_bytes;
   std::memcpy(&metadata_bytes, file.bytes() + trailer + 12, sizeof metadata_bytes);
   for (size_t byte = 0; byte < file.size(); ++byte) {
-    file.bytes()[byte] ^= 0xFF;
-    const int status = validate_model(file.bytes(), file.size(), metadata, nullptr);
-    file.bytes()[byte] ^= 0xFF;
     const bool matters = byte < metadata_bytes || byte >= trailer;
-    ASSERT_EQ(status < 0, matters) << "byte " << byte;
+    ASSERT_EQ(validate_flipped(file, byte, 0xFF, metadata) < 0, matters) << "byte " << byte;
   }
 }
 
@@ -182,11 +183,9 @@ TEST(BitFlip, WeightsAreFoundByFullVerification) {
   for (int i = 0; i < 2000; ++i) {
     const size_t byte = size_t{weights->offset()} * 64 + rng.below(static_cast<uint32_t>(weights->size()));
     const auto mask = static_cast<uint8_t>(1 << rng.below(8));
-    file.bytes()[byte] ^= mask;
-    ASSERT_EQ(validate(file.bytes(), file.size()), GOLDCREST_ERROR_MODEL_CORRUPT) << byte;
-    ASSERT_EQ(validate_model(file.bytes(), file.size(), {kFull.crc32c, nullptr, true}, nullptr), GOLDCREST_OK)
+    ASSERT_EQ(validate_flipped(file, byte, mask), GOLDCREST_ERROR_MODEL_CORRUPT) << byte;
+    ASSERT_EQ(validate_flipped(file, byte, mask, {kFull.crc32c, nullptr, true}), GOLDCREST_OK)
         << "only the structure is intact";
-    file.bytes()[byte] ^= mask;
   }
 }
 
