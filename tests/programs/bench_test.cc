@@ -17,9 +17,9 @@ using Bench = InFolder;
 
 Outcome bench(const Arguments& arguments) { return run(GOLDCREST_BENCH_PROGRAM, arguments); }
 
-Json bench_json(Arguments arguments) {
-  arguments.insert(arguments.begin(), {converted_model("g2p"), "--json", "--seconds", "0", "--repetitions", "2"});
-  return Json::parse(with_status(0, bench(arguments)).out);
+Json bench_json(const Arguments& arguments) {
+  const Arguments brief = {converted_model("g2p"), "--json", "--seconds", "0", "--repetitions", "2"};
+  return Json::parse(with_status(0, bench(concat(brief, arguments))).out);
 }
 
 TEST_F(Bench, MeasuresEveryBeamSizeWithEveryBatch) {
@@ -158,10 +158,10 @@ TEST_F(Bench, CountsTheSameWorkOfFineInputsWithEveryTable) {
   const std::string file = folder / "fine.gcst";
   converter::write_file(file, fine_tiny_file(tiny_spec({}), {}, "encoder.layers.*.feed_forward.*").span());
   const auto macs = [&](const Arguments& kernels) {
-    Arguments arguments = {file, "--json", "--seconds", "0", "--repetitions", "1", "--measure", "speed,breakdown",
+    const Arguments brief = {file, "--json", "--seconds", "0", "--repetitions", "1", "--measure", "speed,breakdown",
         "--beam-size", "1", "--batch", "1"};
-    arguments.insert(arguments.end(), kernels.begin(), kernels.end());
-    return sum_of(Json::parse(with_status(0, bench(arguments)).out)["cases"][0]["kernels"]["encode"], "macs");
+    const Json report = Json::parse(with_status(0, bench(concat(brief, kernels))).out);
+    return sum_of(report["cases"][0]["kernels"]["encode"], "macs");
   };
   EXPECT_EQ(macs({}), macs({"--kernels", "reference"}));
 }
@@ -249,10 +249,9 @@ TEST_F(Bench, RunsOnSeveralThreadsWhereItWasBuiltWithThem) {
 TEST_F(Bench, HearsClipsOfTheWantedLength) {
   const Arguments brief = {
       "--seconds", "0", "--repetitions", "1", "--warm-ups", "0", "--beam-size", "2", "--batch", "3"};
-  const auto heard = [&](const std::string& family, Arguments arguments) {
-    arguments.insert(arguments.begin(), brief.begin(), brief.end());
-    arguments.insert(arguments.begin(), {random_speech_model(family), "--json"});
-    return Json::parse(with_status(0, bench(arguments)).out);
+  const auto heard = [&](const std::string& family, const Arguments& arguments) {
+    const Arguments all = concat({random_speech_model(family), "--json"}, concat(brief, arguments));
+    return Json::parse(with_status(0, bench(all)).out);
   };
   const Json report = heard("moonshine", {"--audio", "2", "--measure", "speed,bounds"}), measured = report["cases"][0];
   EXPECT_EQ(report["source_tokens"], 82);  // rows of 2 s
@@ -267,10 +266,9 @@ TEST_F(Bench, HearsClipsOfTheWantedLength) {
   EXPECT_EQ(window["source_tokens"], 50);
   EXPECT_FALSE(window.contains("breakdown"));
   EXPECT_TRUE(window.contains("open"));
-  Arguments table = brief;
-  table.insert(table.begin(), {random_speech_model("moonshine"), "--measure", "speed,bounds"});
-  EXPECT_TRUE(has(bench(table).out, "10.0 s of sound, encoding included"));
   const std::string model = random_speech_model("moonshine");
+  const Outcome table = bench(concat({model, "--measure", "speed,bounds"}, brief));
+  EXPECT_TRUE(has(table.out, "10.0 s of sound, encoding included"));
   const auto refuse = [&](const Arguments& arguments, const std::string& message) {
     EXPECT_TRUE(has(with_status(1, bench(arguments)).err, message));
   };

@@ -62,4 +62,21 @@ class CheckpointCopy {
   TemporaryFolder folder_;
   std::filesystem::path path_;
 };
+
+// Leaves the pronunciation model without its vocabularies.
+inline void remove_tokenizer(const CheckpointCopy& g2p) {
+  g2p.edit("config.json", [](nlohmann::json& config) {
+    for (const char* key : {"source_vocabulary", "target_vocabulary", "unk_token"}) config.erase(key);
+    config.update({{"pad_token", 0}, {"bos_token", 1}, {"eos_token", 2}});
+  });
+}
+
+// Puts the language code >>fr<< in the place of a rare piece of the French model.
+inline void add_french_code(const CheckpointCopy& enfr) {
+  enfr.edit("vocab.json", [](nlohmann::json& vocabulary) {
+    const auto is_rare = [](const nlohmann::json& id) { return id == 5990; };
+    vocabulary.erase(std::find_if(vocabulary.begin(), vocabulary.end(), is_rare));
+    vocabulary[">>fr<<"] = 5990;
+  });
+}
 }  // namespace goldcrest::test

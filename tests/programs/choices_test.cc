@@ -7,21 +7,20 @@
 namespace goldcrest::test {
 namespace {
 // Expects that the program refuses its command line with this sentence.
-void expect_usage(const std::string& name, const std::filesystem::path& program, const Arguments& arguments,
-    const std::string& text) {
+void expect_usage(const std::filesystem::path& program, const Arguments& arguments, const std::string& text) {
+  const std::string name = program.filename();
   const Outcome outcome = with_status(2, run(program, arguments));
   EXPECT_EQ(outcome.out, "");
   EXPECT_EQ(outcome.err, name + ": " + text + "\n" + name + " --help lists the options\n");
 }
 
+const std::filesystem::path kBench = GOLDCREST_BENCH_PROGRAM;
+
 std::string model() { return converted_model("g2p").string(); }
 
 TEST(Choices, AreAnsweredWithTheWordsAndTheNearest) {
-  const std::string g2p = checkpoint_folder("g2p").string();
   const auto translate = [](const Arguments& more, const std::string& text) {
-    Arguments arguments = {model()};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    expect_usage("goldcrest-translate", translate_program(), arguments, text);
+    expect_usage(translate_program(), concat({model()}, more), text);
   };
   translate({"--early-stopping", "nver"},
       "--early-stopping: \"nver\" is not one of its words: false, true, never, 0 or 1; did you mean \"never\"?");
@@ -30,10 +29,8 @@ TEST(Choices, AreAnsweredWithTheWordsAndTheNearest) {
   translate({"--length-penalty-kind", "1"}, "--length-penalty-kind: \"1\" is not one of its words: power or wu");
   translate(
       {"--alignments", "sift"}, "--alignments: \"sift\" is not one of its words: hard or soft; did you mean \"soft\"?");
-  const auto convert = [&](const Arguments& more, const std::string& text) {
-    Arguments arguments = {g2p};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    expect_usage("goldcrest-convert", convert_program(), arguments, text);
+  const auto convert = [](const Arguments& more, const std::string& text) {
+    expect_usage(convert_program(), concat({checkpoint_folder("g2p")}, more), text);
   };
   convert({"--weights", "flaot32"},
       "--weights: \"flaot32\" is not one of its words: int8 or float32");  // two edits of seven letters
@@ -46,30 +43,28 @@ TEST(Choices, AreAnsweredWithTheWordsAndTheNearest) {
   convert({"--board", "rpi-pico3"},
       "--board: 'rpi-pico3' is not a board; expected mps2-an386, mps2-an500, mps2-an505, mps3-an547, nucleo-h743zi, "
       "riscv-virt, rpi-pico2, all, or the path of a linker script (.ld); did you mean \"rpi-pico2\"?");
-  expect_usage("goldcrest-bench", GOLDCREST_BENCH_PROGRAM, {model(), "--measure", "open,sped"},
+  expect_usage(kBench, {model(), "--measure", "open,sped"},
       "--measure: \"sped\" is not one of its words: open, speed, length, breakdown or bounds; did you mean \"speed\"?");
 }
 
 TEST(Choices, AnOptionThatIsNoneIsAnsweredWithTheNearest) {
   const std::string beam = "The following argument was not expected: --beem; did you mean \"--beam-size\"?";
-  expect_usage("goldcrest-translate", translate_program(), {model(), "--beem=2"},
+  expect_usage(translate_program(), {model(), "--beem=2"},
       "The following argument was not expected: --beem=2; did you mean \"--beam-size\"?");
-  expect_usage("goldcrest-inspect", inspect_program(), {model(), "--beem"}, beam);
-  expect_usage("goldcrest-bench", GOLDCREST_BENCH_PROGRAM, {model(), "--beem"}, beam);
-  expect_usage("goldcrest-convert", convert_program(), {"g2p", "--beem"}, beam);
-  expect_usage("goldcrest-bench", GOLDCREST_BENCH_PROGRAM, {model(), "--secons", "1"},
+  expect_usage(inspect_program(), {model(), "--beem"}, beam);
+  expect_usage(kBench, {model(), "--beem"}, beam);
+  expect_usage(convert_program(), {"g2p", "--beem"}, beam);
+  expect_usage(kBench, {model(), "--secons", "1"},
       "The following argument was not expected: --secons; did you mean \"--seconds\"?");
 }
 
 // Names that other programs give to an option, and names that it once had here.
 TEST(Choices, AnotherNameIsAnsweredWithOurs) {
   const auto refuse = [](const std::filesystem::path& program, const std::string& word, const std::string& ours) {
-    expect_usage(
-        program.filename().string(), program, {"model", word, "1"}, word + " is not an option here; give " + ours);
+    expect_usage(program, {"model", word, "1"}, word + " is not an option here; give " + ours);
   };
   for (const char* name : {"--beam", "--num-beams", "--num_beams"})
-    for (const std::filesystem::path& program :
-        {convert_program(), translate_program(), inspect_program(), std::filesystem::path(GOLDCREST_BENCH_PROGRAM)})
+    for (const auto& program : {convert_program(), translate_program(), inspect_program(), kBench})
       refuse(program, name, "--beam-size");
   for (const char* name : {"--out", "--output_dir", "--output-dir"}) refuse(convert_program(), name, "--output");
   refuse(translate_program(), "--nbest", "--n-best");
@@ -77,18 +72,17 @@ TEST(Choices, AnotherNameIsAnsweredWithOurs) {
   refuse(translate_program(), "--source-language", "--source-lang");
   refuse(convert_program(), "--fine", "--accuracy near, or --matrices NAME=near");
   refuse(convert_program(), "--refine", "--accuracy exact, or --matrices NAME=exact");
-  expect_usage("goldcrest-inspect", inspect_program(), {model(), "--output-dir"},
-      "The following argument was not expected: --output-dir");
-  expect_usage("goldcrest-convert", convert_program(), {"a", "b"},
+  expect_usage(inspect_program(), {model(), "--output-dir"}, "The following argument was not expected: --output-dir");
+  expect_usage(convert_program(), {"a", "b"},
       "The following argument was not expected: b (usage: goldcrest-convert INPUT [options]; -o FILE names the "
       "output)");
-  expect_usage("goldcrest-convert", convert_program(), {"a", "-o", "--json"}, "--output needs a value: FILE");
-  expect_usage("goldcrest-convert", convert_program(), {"a", "--batch", "1", "--batch=2"}, "--batch is given twice");
+  expect_usage(convert_program(), {"a", "-o", "--json"}, "--output needs a value: FILE");
+  expect_usage(convert_program(), {"a", "--batch", "1", "--batch=2"}, "--batch is given twice");
 }
 
 TEST(Help, FitsATerminalAndTheRestIsInHelpAll) {
-  for (const std::filesystem::path& program : {convert_program(), translate_program(), inspect_program(),
-           transcribe_program(), std::filesystem::path(GOLDCREST_BENCH_PROGRAM)}) {
+  for (const auto& program :
+      {convert_program(), translate_program(), inspect_program(), transcribe_program(), kBench}) {
     const Outcome help = with_status(0, run(program, {"--help"}));
     const Outcome all = with_status(0, run(program, {"--json", "--help-all", "--no-such-option"}));
     EXPECT_LE(lines_of(help.out).size(), 50u) << program;
@@ -106,18 +100,18 @@ TEST(Help, FitsATerminalAndTheRestIsInHelpAll) {
 // These limits do not depend on a model, so none is read.
 TEST(Choices, MoreBeamsThanThereEverAreAreABadUsage) {
   const std::string text = "--beam-size: Value 99 not in range 0 to 16";
-  expect_usage("goldcrest-translate", translate_program(), {model(), "--beam-size", "99"}, text);
-  expect_usage("goldcrest-inspect", inspect_program(), {model(), "--beam-size", "99"}, text);
-  expect_usage("goldcrest-convert", convert_program(), {model(), "--beam-size", "99"}, text);
-  expect_usage("goldcrest-convert", convert_program(), {"g2p", "--beam-size", "99"}, text);
+  expect_usage(translate_program(), {model(), "--beam-size", "99"}, text);
+  expect_usage(inspect_program(), {model(), "--beam-size", "99"}, text);
+  expect_usage(convert_program(), {model(), "--beam-size", "99"}, text);
+  expect_usage(convert_program(), {"g2p", "--beam-size", "99"}, text);
   const TemporaryFolder folder;
   const std::string kept = folder.write("kept.gcst", "what was there before");
-  expect_usage("goldcrest-convert", convert_program(), {checkpoint_folder("g2p"), "-o", kept, "--beam-size", "17"},
+  expect_usage(convert_program(), {checkpoint_folder("g2p"), "-o", kept, "--beam-size", "17"},
       "--beam-size: Value 17 not in range 0 to 16");
-  expect_usage("goldcrest-convert", convert_program(), {checkpoint_folder("g2p"), "-o", kept, "--batch", "257"},
+  expect_usage(convert_program(), {checkpoint_folder("g2p"), "-o", kept, "--batch", "257"},
       "--batch: Value 257 not in range 0 to 256");
   EXPECT_EQ(folder.read("kept.gcst"), "what was there before");
-  expect_usage("goldcrest-convert", convert_program(), {"g2p", "--evaluate", "a.tsv", "--evaluate-beam", "99"},
+  expect_usage(convert_program(), {"g2p", "--evaluate", "a.tsv", "--evaluate-beam", "99"},
       "--evaluate-beam: Value 99 not in range 0 to 16");
 }
 
@@ -125,9 +119,8 @@ TEST(Choices, MoreBeamsThanThereEverAreAreABadUsage) {
 TEST(Choices, ALimitThatTheModelLacksIsNamedByItsOption) {
   const std::string checkpoint = checkpoint_folder("g2p");
   const auto refuse = [](const std::filesystem::path& program, const Arguments& arguments, const std::string& problem) {
-    const Outcome outcome = run(program, arguments);
-    EXPECT_EQ(outcome.status, 1) << problem;
-    EXPECT_EQ(outcome.err, program.filename().string() + ": " + arguments[0] + ": " + problem + "\n");
+    EXPECT_EQ(with_status(1, run(program, arguments)).err,
+        program.filename().string() + ": " + arguments[0] + ": " + problem + "\n");
   };
   struct Case {
     std::string option, value, expected;
@@ -178,10 +171,10 @@ TEST(Choices, EarlyStoppingTakesTheNumbersOfTransformers) {
 constexpr int kFailed = 1, kBadUsage = 2, kLinesFailed = 3;
 
 // Runs the program in a shell that redirects its streams, such as "2>&-".
-Outcome run_with(const std::string& streams, const std::filesystem::path& program, Arguments arguments,
+Outcome run_with(const std::string& streams, const std::filesystem::path& program, const Arguments& arguments,
     const std::string& input = "") {
-  arguments.insert(arguments.begin(), {"-c", "exec \"$0\" \"$@\" " + streams, program.string()});
-  return run("/bin/sh", arguments, {.input = input});
+  const Arguments shell = {"-c", "exec \"$0\" \"$@\" " + streams, program};
+  return run("/bin/sh", concat(shell, arguments), {.input = input});
 }
 
 struct Program {
@@ -192,15 +185,10 @@ struct Program {
 
 std::vector<Program> programs() {
   return {{translate_program(), {"--stats"}}, {inspect_program(), {"--map"}},
-      {GOLDCREST_BENCH_PROGRAM,
-          {"--measure", "speed", "--beam-size", "1", "--batch", "1", "--seconds", "0", "--repetitions", "1"}}};
+      {kBench, {"--measure", "speed", "--beam-size", "1", "--batch", "1", "--seconds", "0", "--repetitions", "1"}}};
 }
 
-Arguments with_model(const Program& program, const std::string& model) {
-  Arguments arguments = program.options;
-  arguments.insert(arguments.begin(), model);
-  return arguments;
-}
+Arguments with_model(const Program& program, const std::string& model) { return concat({model}, program.options); }
 
 TEST(Streams, AnErrorStreamThatFailsChangesNothing) {
   for (const Program& program : programs()) {

@@ -87,9 +87,8 @@ TEST_F(Convert, FineInputsThatTheLinesNeed) {
     if (n++ % 7 == 0) lines += line + "\n";
   const std::string few = folder.write("few", lines);
   const auto evaluated = [&](const Arguments& how, const std::string& file) {
-    Arguments arguments = {"-o", folder / file, "--beam-size", "1", "--evaluate", few};
-    arguments.insert(arguments.end(), how.begin(), how.end());
-    return convert_json(checkpoint_folder("enfr"), arguments);
+    const Arguments common = {"-o", folder / file, "--beam-size", "1", "--evaluate", few};
+    return convert_json(checkpoint_folder("enfr"), concat(common, how));
   };
   const Arguments cost = {"--accuracy", "auto=0.4"};
   const nlohmann::json all = evaluated({"--accuracy", "near"}, "all.gcst"), chosen = evaluated(cost, "auto.gcst");
@@ -166,9 +165,7 @@ TEST_F(Convert, SecondMatricesByName) {
 TEST_F(Convert, IntegerAttention) {
   const std::filesystem::path checkpoint = checkpoint_folder("g2p"), output = folder / "model.gcst";
   const auto has_integers = [&](const std::filesystem::path& input, const Arguments& options) {
-    Arguments all = {"-o", output};
-    all.insert(all.end(), options.begin(), options.end());
-    return has(with_status(0, convert(input, all)).out,
+    return has(with_status(0, convert(input, concat({"-o", output}, options))).out,
         "weights are integers of 14 bits; engines without them refuse the file");
   };
   EXPECT_FALSE(has_integers(checkpoint, {"--attention", "float"}));

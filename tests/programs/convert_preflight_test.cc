@@ -14,8 +14,7 @@ using ConvertShape = InFolder;
 
 // Expects the status and exactly this message, before the first word of progress.
 void refuse(const Arguments& arguments, int status, const std::string& message) {
-  const Outcome outcome = run(convert_program(), arguments);
-  EXPECT_EQ(outcome.status, status) << message;
+  const Outcome outcome = with_status(status, run(convert_program(), arguments));
   EXPECT_EQ(outcome.err, "goldcrest-convert: " + message + "\n");
   EXPECT_EQ(outcome.out, "");
 }
@@ -116,44 +115,37 @@ TEST_F(ConvertPreflight, FilesOfTheVocabulary) {
 TEST(ConvertMetadata, TheCommandLinesIsRefusedAndTheCheckpointsCleaned) {
   for (const std::string option : {"--name", "--license", "--attribution"}) {
     const Outcome escape = with_status(2, run(convert_program(), {checkpoint_folder("g2p"), option, "a\x1b[31m\nb"}));
-    EXPECT_NE(escape.err.find("'a\\x1b[31m\\x0ab' has control characters or is not UTF-8; expected one line of text"),
-        std::string::npos)
-        << escape.err;
+    EXPECT_TRUE(
+        has(escape.err, "'a\\x1b[31m\\x0ab' has control characters or is not UTF-8; expected one line of text"));
     const Outcome bytes = run(convert_program(), {checkpoint_folder("g2p"), option, "\xff"});
-    EXPECT_NE(
-        bytes.err.find("'\\xff' has control characters or is not UTF-8; expected one line of text"), std::string::npos)
-        << bytes.err;
+    EXPECT_TRUE(has(bytes.err, "'\\xff' has control characters or is not UTF-8; expected one line of text"));
     const Outcome length = run(convert_program(), {checkpoint_folder("g2p"), option, std::string(1025, 'x')});
-    EXPECT_NE(length.err.find("the text has 1025 bytes, expected at most 1024"), std::string::npos) << length.err;
+    EXPECT_TRUE(has(length.err, "the text has 1025 bytes, expected at most 1024"));
   }
   const CheckpointCopy copy("g2p");
   const TemporaryFolder folder;
   copy.set("config.json", "attribution", "me\x1b]0;title\x07\nname         another");
   const Outcome outcome = with_status(0, convert(copy.path(), {"-o", folder / "model.gcst"}));
-  EXPECT_NE((outcome.out + outcome.err)
-                .find("the checkpoint's attribution has control characters, bytes that are not UTF-8 or more than 1024 "
-                      "bytes; the file has \"me\uFFFD]0;title\uFFFD\uFFFDname         another\""),
-      std::string::npos)
+  EXPECT_TRUE(has((outcome.out + outcome.err),
+      "the checkpoint's attribution has control characters, bytes that are not UTF-8 or more than 1024 "
+      "bytes; the file has \"me\uFFFD]0;title\uFFFD\uFFFDname         another\""))
       << outcome.out;
   const Outcome inspected = run(inspect_program(), {folder / "model.gcst"});
-  EXPECT_NE(inspected.out.find("\nattribution  me\uFFFD]0;title\uFFFD\uFFFDname         another\n"), std::string::npos);
+  EXPECT_TRUE(has(inspected.out, "\nattribution  me\uFFFD]0;title\uFFFD\uFFFDname         another\n"));
 }
 
 // goldcrest-convert --shape: it prints a model's sizes before there are weights, and its conversion has these sizes.
 
 using Json = nlohmann::json;
 
-Json json_of(Arguments arguments) {
-  arguments.insert(arguments.end(), {"-q", "--json"});
-  return Json::parse(with_status(0, run(convert_program(), arguments)).out);
+Json json_of(const Arguments& arguments) {
+  return Json::parse(with_status(0, run(convert_program(), concat({"-q", "--json"}, arguments))).out);
 }
 
 // Expects --shape to print the same sizes from config.json as the conversion of these weights.
 void expect_same_sizes(const std::filesystem::path& checkpoint, const Arguments& options) {
-  Arguments sizing = options, conversion = options;
-  sizing.insert(sizing.end(), {"--shape", checkpoint / "config.json"});
-  conversion.push_back(checkpoint);
-  const Json shape = json_of(sizing), converted = json_of(conversion);
+  const Json shape = json_of(concat({"--shape", checkpoint / "config.json"}, options)),
+             converted = json_of(concat({checkpoint}, options));
   for (const char* key : {"file_bytes", "sections", "arena", "limits", "encoder", "decoder", "multiply_accumulates",
            "tokenizer", "self_test_lines"})
     EXPECT_EQ(shape.at(key), converted.at(key)) << checkpoint << " " << key;
@@ -242,10 +234,10 @@ TEST_F(ConvertShape, NamesOfTensorsAndATokenizerMayBeMissing) {
   EXPECT_EQ(without.at("sections").at("Weights"),
       json_of({"--shape", checkpoint_folder("enfr")}).at("sections").at("Weights"));
   const Outcome text = run(convert_program(), {"-q", "--shape", marian});
-  EXPECT_NE(text.out.find("\nThese are sizes without a tokenizer.\n"), std::string::npos) << text.out;
-  EXPECT_EQ(text.out.find("\ntokenizing "), std::string::npos) << text.out;
+  EXPECT_TRUE(has(text.out, "\nThese are sizes without a tokenizer.\n"));
+  EXPECT_FALSE(has(text.out, "\ntokenizing "));
   const Outcome whole = run(convert_program(), {"-q", "--shape", checkpoint_folder("enfr")});
-  EXPECT_NE(whole.out.find("\ntokenizing   458280 steps at most\n"), std::string::npos) << whole.out;
+  EXPECT_TRUE(has(whole.out, "\ntokenizing   458280 steps at most\n"));
 }
 
 TEST_F(ConvertShape, WorkIsTheEnginesLargestStep) {
@@ -286,11 +278,6 @@ TEST_F(ConvertShape, AllThatIsMissingIsNamedAtOnce) {
 }
 
 TEST_F(ConvertShape, WhatIsRefused) {
-  const auto refuse = [](const Arguments& arguments, int status, const std::string& message) {
-    const Outcome outcome = run(convert_program(), arguments);
-    EXPECT_EQ(outcome.status, status) << message;
-    EXPECT_EQ(outcome.err, "goldcrest-convert: " + message + "\n");
-  };
   const std::string g2p = checkpoint_folder("g2p");
   for (const std::string option : {"--output", "--emit-c", "--check", "--evaluate", "--self-test", "--config"})
     refuse({"--shape", g2p, option, "x"}, 2, option + " needs weights, and --shape has none; leave one of them out");

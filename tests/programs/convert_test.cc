@@ -13,9 +13,8 @@ using Convert = InFolder;
 
 const Arguments kTasks = {"g2p", "enfr"};
 
-std::string inspect(const std::filesystem::path& model, Arguments options = {}) {
-  options.insert(options.begin(), model);
-  return with_status(0, run(inspect_program(), options)).out;
+std::string inspect(const std::filesystem::path& model, const Arguments& options = {}) {
+  return with_status(0, run(inspect_program(), concat({model}, options))).out;
 }
 
 // Returns the rest of the line after `label`.
@@ -90,9 +89,8 @@ TEST_F(Convert, TheArenaIsTheFormulaAndTheEnginesNumber) {
         std::to_string(limits.max_source_bytes), "--max-target", std::to_string(limits.max_target_tokens),
         "--beam-size", std::to_string(limits.beam_size), "--batch", std::to_string(limits.batch), "--encoder-rows",
         std::to_string(limits.encoder_rows)};
-    Arguments options = {"-o", fresh / "model.gcst", "--n-best", std::to_string(limits.n_best)};
-    options.insert(options.end(), common.begin(), common.end());
-    const nlohmann::json json = convert_json(checkpoint_folder(task), options);
+    const Arguments own = {"-o", fresh / "model.gcst", "--n-best", std::to_string(limits.n_best)};
+    const nlohmann::json json = convert_json(checkpoint_folder(task), concat(own, common));
     const auto bytes = json.at("arena").at("bytes").get<uint64_t>();
     const auto formula = json.at("arena").at("formula").get<std::string>();
     EXPECT_EQ(ArenaFormula(formula).evaluate(limits), bytes);

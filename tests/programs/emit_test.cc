@@ -12,11 +12,6 @@ using Float32Program = InFolder;
 
 const Arguments kLimits = {"--max-source", "25", "--max-target", "33", "--beam-size", "4", "--encoder-rows", "2"};
 
-Arguments with_limits(Arguments options) {
-  options.insert(options.end(), kLimits.begin(), kLimits.end());
-  return options;
-}
-
 TEST_F(Emit, AModelFileIsOrderedAnewWithoutLoss) {
   for (const std::string task : {"g2p", "enfr"}) {
     const TemporaryFolder fresh;
@@ -33,16 +28,17 @@ TEST_F(Emit, AModelFileIsOrderedAnewWithoutLoss) {
 }
 
 TEST_F(Emit, CheckpointAndModelFileGiveTheSameSource) {
-  const Outcome first = convert(checkpoint_folder("g2p"), with_limits({"--emit-c", folder / "a", "-o", folder / "m"}));
+  const Outcome first =
+      convert(checkpoint_folder("g2p"), concat(kLimits, {"--emit-c", folder / "a", "-o", folder / "m"}));
   ASSERT_EQ(first.status, 0) << first.err;
   EXPECT_TRUE(has(first.out, "written      " + (folder / "a/model_g2p.h").string() + "\n"));
   EXPECT_TRUE(read_file(folder / "a/model_g2p.gcst") == read_file(folder / "m"));
-  const Outcome second = convert(folder / "m", with_limits({"--emit-c", folder / "b", "--name", "g2p"}));
+  const Outcome second = convert(folder / "m", concat(kLimits, {"--emit-c", folder / "b", "--name", "g2p"}));
   ASSERT_EQ(second.status, 0) << second.err;
   for (const char* name : {"model_g2p.h", "model_g2p.S", "model_g2p.gcst"})
     EXPECT_TRUE(folder.read(std::string("a/") + name) == folder.read(std::string("b/") + name)) << name;
   // The file keeps its own limits; only the header has fewer tokens.
-  const Outcome third = convert(converted_model("g2p"), with_limits({"--emit-c", folder / "c", "--array"}));
+  const Outcome third = convert(converted_model("g2p"), concat(kLimits, {"--emit-c", folder / "c", "--array"}));
   ASSERT_EQ(third.status, 0) << third.err;
   EXPECT_TRUE(folder.read("c/model_g2p.h") == folder.read("a/model_g2p.h"));
   EXPECT_EQ(files_in(folder / "c"), 2u);
@@ -50,9 +46,10 @@ TEST_F(Emit, CheckpointAndModelFileGiveTheSameSource) {
 
 TEST_F(Emit, ABudgetThatIsExceededWritesNothing) {
   for (const std::filesystem::path& input : {checkpoint_folder("g2p"), converted_model("g2p")}) {
-    const Outcome fits = with_status(0, convert(input, with_limits({"--budget", "arena=128K,file=2M"})));
-    const Outcome exceeds = with_status(5, convert(input, with_limits({"--budget", "arena=64,file=1M", "-o",
-                                                              folder / "model.gcst", "--emit-c", folder / "c"})));
+    const Outcome fits = with_status(0, convert(input, concat(kLimits, {"--budget", "arena=128K,file=2M"})));
+    const Outcome exceeds = with_status(5,
+        convert(input,
+            concat(kLimits, {"--budget", "arena=64,file=1M", "-o", folder / "model.gcst", "--emit-c", folder / "c"})));
     EXPECT_TRUE(has(exceeds.err, input.string() + " does not fit")) << exceeds.err;
     EXPECT_TRUE(has(exceeds.err, "more than --budget arena=64\n")) << exceeds.err;
     EXPECT_TRUE(has(exceeds.err, "more than --budget file=1048576\n")) << exceeds.err;
@@ -143,8 +140,8 @@ TEST_F(Float32Program, PassesItsSelfTestWithEveryTable) {
     const std::string command = (table == "best" ? "unset GOLDCREST_KERNELS" : "export GOLDCREST_KERNELS=" + table) +
                                 "; exec \"$0\" \"$1\" --self-test";
     const Outcome outcome = with_status(0, run("/bin/sh", {"-c", command, inspect_program(), model}));
-    EXPECT_NE(outcome.out.find("weights      float32\n"), std::string::npos) << outcome.out;
-    EXPECT_NE(outcome.out.find("self-test    passed with kernels"), std::string::npos) << outcome.out;
+    EXPECT_TRUE(has(outcome.out, "weights      float32\n"));
+    EXPECT_TRUE(has(outcome.out, "self-test    passed with kernels"));
   }
 }
 
@@ -163,7 +160,7 @@ TEST_F(Float32Program, EvaluationComparesTheEngineWithTheReference) {
 
 TEST_F(Float32Program, OtherWeightsAreBadUsage) {
   const Outcome outcome = with_status(2, run(convert_program(), {checkpoint_folder("g2p"), "--weights", "float16"}));
-  EXPECT_NE(outcome.err.find("--weights"), std::string::npos) << outcome.err;
+  EXPECT_TRUE(has(outcome.err, "--weights"));
 }
 }  // namespace
 }  // namespace goldcrest::test

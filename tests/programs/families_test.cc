@@ -36,23 +36,15 @@ std::string name_of_output(const std::string& command) {
   return "";
 }
 
-Outcome translate_file(const std::string& file, const Arguments& options, const std::string& input) {
-  Arguments arguments = {file};
-  arguments.insert(arguments.end(), options.begin(), options.end());
-  return run(translate_program(), arguments, {.input = input});
-}
-
 std::string convert_quietly(
     const std::filesystem::path& checkpoint, const TemporaryFolder& folder, const Arguments& options) {
   const std::string file = folder / "model.gcst";
-  Arguments arguments = {"-q", checkpoint, "-o", file};
-  arguments.insert(arguments.end(), options.begin(), options.end());
-  const Outcome outcome = with_status(0, run(convert_program(), arguments));
+  with_status(0, convert(checkpoint, concat({"-o", file}, options)));
   return file;
 }
 
 std::string encode(const std::string& file, const std::string& text) {
-  return with_status(0, translate_file(file, {"--encode"}, text + "\n")).out;
+  return with_status(0, translate_with(file, {"--encode"}, text + "\n")).out;
 }
 
 TEST(HuggingFacePage, EachCommandMakesAFileThatTranslates) {
@@ -78,7 +70,7 @@ TEST(HuggingFacePage, EachCommandMakesAFileThatTranslates) {
     if (inspected.find("\ntargets ") != std::string::npos)
       options.insert(
           options.end(), {"--target-lang", command.find("mbart") != std::string::npos ? "de_DE" : "fra_Latn"});
-    const Outcome found = translate_file(file, options, "5 7 2\n");
+    const Outcome found = translate_with(file, options, "5 7 2\n");
     EXPECT_EQ(found.status, 0) << command << "\n" << found.err;
     EXPECT_FALSE(found.out.empty()) << command;
     for (const auto& [name, checkpoint] : checkpoints)
@@ -99,7 +91,7 @@ TEST(Misaki, WordsHaveThePhonemesOfTransformers) {
   }
   EXPECT_EQ(std::ranges::count(words, '\n'), 200);
   const std::string file = convert_quietly(checkpoint, folder, {"--weights", "float32"});
-  EXPECT_EQ(with_status(0, translate_file(file, {"--no-split"}, words)).out, phonemes);
+  EXPECT_EQ(with_status(0, translate_with(file, {"--no-split"}, words)).out, phonemes);
 }
 
 TEST(Misaki, RefusesListsThatDoNotFitTheTables) {
@@ -116,7 +108,7 @@ TEST(Misaki, RefusesListsThatDoNotFitTheTables) {
 TEST_F(Languages, AnUnknownOrMissingNameIsAnsweredWithTheModelsNames) {
   const std::string file = convert_quietly(bart_relatives() / "nllb", folder, {});
   const auto message = [&](const Arguments& options) {
-    return with_status(1, translate_file(file, options, "We\n")).err;
+    return with_status(1, translate_with(file, options, "We\n")).err;
   };
   const std::string all = "\"deu_Latn\", \"eng_Latn\", \"fra_Latn\"", begin = "goldcrest-translate: " + file + ": ";
   EXPECT_EQ(message({}), begin + "--source-lang is missing: the model has several source languages: " + all + "\n");
@@ -145,10 +137,8 @@ TEST_F(Languages, FilesOfOnePairGiveTheTablesIds) {
     const std::string text = "We are not here.\nWhere is the station?\nx\n";
     for (const char* beam : {"1", "4"}) {
       const Arguments fixed = {"--tokens", "--scores", "--beam-size", beam};
-      Arguments chosen = fixed;
-      chosen.insert(chosen.end(), languages.begin(), languages.end());
-      const Outcome expected = with_status(0, translate_file(one, fixed, text));
-      EXPECT_EQ(translate_file(several, chosen, text).out, expected.out) << c.family;
+      const Outcome expected = with_status(0, translate_with(one, fixed, text));
+      EXPECT_EQ(translate_with(several, concat(fixed, languages), text).out, expected.out) << c.family;
       EXPECT_EQ(lines_of(expected.out).size(), 3u);
     }
   }
@@ -181,8 +171,8 @@ TEST(SourcePrefix, AFileWithoutATokenizerHasNone) {
 TEST(MaxPositions, AreTheMostIdsOfASource) {
   const TemporaryFolder folder;
   const std::string file = convert_quietly(t5_relatives() / "t5-0", folder, {"--max-positions", "9"});
-  const Outcome fits = with_status(0, translate_file(file, {"--ids"}, "5 5 5 5 5 5 5 5 1\n"));
-  const Outcome longer = with_status(3, translate_file(file, {"--ids"}, "5 5 5 5 5 5 5 5 5 1\n"));
+  const Outcome fits = with_status(0, translate_with(file, {"--ids"}, "5 5 5 5 5 5 5 5 1\n"));
+  const Outcome longer = with_status(3, translate_with(file, {"--ids"}, "5 5 5 5 5 5 5 5 5 1\n"));
   EXPECT_TRUE(has(longer.err, "10"));
   EXPECT_TRUE(has(longer.err, "9"));
   const Outcome none = with_status(2, convert(t5_relatives() / "t5-0", {"--max-positions", "0"}));

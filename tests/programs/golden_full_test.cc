@@ -53,10 +53,8 @@ class Validation {
     return 100 - scorer.exact_match();
   }
  private:
-  std::vector<std::string> translate(Arguments arguments, const std::string& input) const {
-    arguments.insert(arguments.begin(), converted_model(task_));
-    const Outcome outcome = with_status(0, run(translate_program(), arguments, {.input = input}));
-    std::vector<std::string> lines = lines_of(outcome.out);
+  std::vector<std::string> translate(const Arguments& arguments, const std::string& input) const {
+    std::vector<std::string> lines = lines_of(with_status(0, test::translate(task_, arguments, input)).out);
     EXPECT_EQ(lines.size(), size());
     lines.resize(size());
     return lines;

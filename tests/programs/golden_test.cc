@@ -21,9 +21,8 @@ class FirstGoldenLines : public ::testing::TestWithParam<Task> {
     for (const GoldenLine& line : golden_) input_ += line.text + "\n";
   }
 
-  std::vector<std::string> translate(Arguments arguments, const std::string& input) {
-    arguments.insert(arguments.begin(), converted_model(GetParam().name));
-    const Outcome outcome = with_status(0, run(translate_program(), arguments, {.input = input}));
+  std::vector<std::string> translate(const Arguments& arguments, const std::string& input) {
+    const Outcome outcome = with_status(0, test::translate(GetParam().name, arguments, input));
     EXPECT_EQ(outcome.err, "");
     std::vector<std::string> lines = lines_of(outcome.out);
     EXPECT_EQ(lines.size(), kLines);

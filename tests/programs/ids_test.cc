@@ -15,14 +15,9 @@ using TranslateIds = InFolder;
 
 const std::string kBirds = "abaco\nwren\n\ngoldcrest\nfinch\n";
 
-Outcome translate_with(const std::string& model, Arguments options, const std::string& input) {
-  options.insert(options.begin(), model);
-  return run(translate_program(), options, {.input = input});
-}
-
 // The source ids of kBirds. --encode gives the blank line its end id; here it is blank again.
 std::string ids_of_words() {
-  Lines lines = lines_of(translate_with(converted_model("g2p"), {"--encode"}, kBirds).out);
+  Lines lines = lines_of(translate("g2p", {"--encode"}, kBirds).out);
   lines.at(2).clear();
   std::string ids;
   for (const std::string& line : lines) ids += line + "\n";
@@ -48,13 +43,9 @@ TEST_F(TranslateIds, GiveTheIdsThatTheTextGives) {
   for (const Arguments& options :
       {Arguments{}, Arguments{"--beam-size", "4"}, Arguments{"--n-best", "3", "--scores"}, Arguments{"--batch", "3"},
           Arguments{"--batch", "2", "--beam-size", "2", "--threads", "2"}, Arguments{"--min-target", "12"}}) {
-    Arguments text_options = options, id_options = options;
-    text_options.push_back("--tokens");
-    id_options.push_back("--ids");
-    const Outcome text = translate_with(converted_model("g2p"), text_options, kBirds);
-    ASSERT_EQ(text.status, 0) << text.err;
+    const Outcome text = with_status(0, translate("g2p", concat(options, {"--tokens"}), kBirds));
     for (const std::string& model : {converted_model("g2p").string(), silent}) {
-      const Outcome outcome = with_status(0, translate_with(model, id_options, ids));
+      const Outcome outcome = with_status(0, translate_with(model, concat(options, {"--ids"}), ids));
       EXPECT_EQ(outcome.err, "");
       EXPECT_EQ(outcome.out, text.out);
     }
@@ -77,7 +68,7 @@ TEST_F(TranslateIds, ASourceWithoutTheEndIdIsWarnedOfOnce) {
     EXPECT_EQ(lines_of(outcome.out).size(), 5u);
     EXPECT_EQ(translate_with(model, {"--ids"}, "5 6 2\n\n").err, "");
   }
-  EXPECT_EQ(translate_with(converted_model("g2p"), {"--decode"}, "5 6\n").err, "");
+  EXPECT_EQ(translate("g2p", {"--decode"}, "5 6\n").err, "");
 }
 
 TEST_F(TranslateIds, BadLinesAreNamedAndTheRestGoesOn) {
@@ -101,7 +92,7 @@ TEST_F(TranslateIds, BadLinesAreNamedAndTheRestGoesOn) {
       "goldcrest-translate: warning: 1 of 13 lines end too early: line 11 is the first, cut at 64 tokens; the model "
       "writes no more, so give it less at once\n";
   for (const Arguments& options : {Arguments{"--ids"}, Arguments{"--ids", "--batch", "4"}}) {
-    const Outcome outcome = with_status(3, translate_with(converted_model("g2p"), options, input));
+    const Outcome outcome = with_status(3, translate("g2p", options, input));
     EXPECT_EQ(outcome.err, expected);
     const Lines lines = lines_of(outcome.out);
     ASSERT_EQ(lines.size(), 13u);
@@ -127,8 +118,7 @@ TEST_F(TranslateIds, AModelWithoutTextSaysWhatItNeeds) {
 
   ASSERT_EQ(without_text(folder, {true, false}), silent);
   EXPECT_EQ(message({}), start + ": the model has no detokenizer; with --tokens it writes target ids\n");
-  EXPECT_EQ(translate_with(silent, {"--tokens"}, "wren\n").out,
-      translate_with(converted_model("g2p"), {"--tokens"}, "wren\n").out);
+  EXPECT_EQ(translate_with(silent, {"--tokens"}, "wren\n").out, translate("g2p", {"--tokens"}, "wren\n").out);
 
   ASSERT_EQ(without_text(folder, {false, true}), silent);
   EXPECT_EQ(message({}), no_tokenizer);
@@ -136,23 +126,14 @@ TEST_F(TranslateIds, AModelWithoutTextSaysWhatItNeeds) {
 }
 
 TEST_F(TranslateIds, BadUsage) {
-  EXPECT_EQ(translate_with(converted_model("g2p"), {"--ids", "--encode"}, "").status, 2);
-  EXPECT_EQ(translate_with(converted_model("g2p"), {"--ids", "--decode"}, "").status, 2);
-  EXPECT_EQ(translate_with(converted_model("g2p"), {"--ids", "--tokens"}, "5 2\n").out,
-      translate_with(converted_model("g2p"), {"--ids"}, "5 2\n").out);
+  EXPECT_EQ(translate("g2p", {"--ids", "--encode"}, "").status, 2);
+  EXPECT_EQ(translate("g2p", {"--ids", "--decode"}, "").status, 2);
+  EXPECT_EQ(translate("g2p", {"--ids", "--tokens"}, "5 2\n").out, translate("g2p", {"--ids"}, "5 2\n").out);
 }
 
 // goldcrest-convert --ids and --board: token ids instead of text, and boards that a model fits or does not fit.
 
 using Json = nlohmann::json;
-
-// The pronunciation model without its vocabularies.
-void remove_tokenizer(const CheckpointCopy& copy) {
-  copy.edit("config.json", [](Json& config) {
-    for (const char* key : {"source_vocabulary", "target_vocabulary", "unk_token"}) config.erase(key);
-    config.update({{"pad_token", 0}, {"bos_token", 1}, {"eos_token", 2}});
-  });
-}
 
 TEST_F(ConvertIds, LinesOfIdsGiveWhatTheirTextsGive) {
   const CheckpointCopy copy("g2p");
@@ -164,13 +145,12 @@ TEST_F(ConvertIds, LinesOfIdsGiveWhatTheirTextsGive) {
     ids += ids_text(golden[i].source_ids) + "\t" + ids_text(golden[i].greedy) + "\n";
   }
   const std::string text_lines = folder.write("texts", texts), id_lines = folder.write("ids", ids);
-  const Outcome by_ids = run(convert_program(), {"-q", "--json", copy.path(), "--ids", "--evaluate", id_lines,
-                                                    "--self-test", id_lines, "-o", folder / "ids.gcst"});
-  ASSERT_EQ(by_ids.status, 0) << by_ids.err;
-  const Outcome by_text = run(convert_program(), {"-q", "--json", checkpoint_folder("g2p"), "--evaluate", text_lines,
-                                                     "--self-test", text_lines, "-o", folder / "texts.gcst"});
-  ASSERT_EQ(by_text.status, 0) << by_text.err;
-  const Json found = Json::parse(by_ids.out), expected = Json::parse(by_text.out);
+  const auto report = [&](const std::filesystem::path& checkpoint, const std::string& lines, const Arguments& more) {
+    const Arguments options = {"--json", "--evaluate", lines, "--self-test", lines, "-o", lines + ".gcst"};
+    return Json::parse(with_status(0, convert(checkpoint, concat(options, more))).out);
+  };
+  const Json found = report(copy.path(), id_lines, {"--ids"}),
+             expected = report(checkpoint_folder("g2p"), text_lines, {});
   EXPECT_EQ(found.at("self_test_lines"), expected.at("self_test_lines"));
   for (const char* key : {"lines", "failed", "identical_lines", "token_agreement"})
     EXPECT_EQ(found.at("evaluation").at(key), expected.at("evaluation").at(key)) << key;
@@ -201,11 +181,7 @@ TEST_F(ConvertIds, WhatIsRefused) {
   remove_tokenizer(copy);
   const std::string path = copy.path(), lines = folder.write("lines", "5 6 2\n");
   const auto refuse = [&](const Arguments& options, int status, const std::string& message) {
-    Arguments arguments = {"-q", path};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    const Outcome outcome = run(convert_program(), arguments);
-    EXPECT_EQ(outcome.status, status) << message;
-    EXPECT_EQ(outcome.err, "goldcrest-convert: " + message + "\n");
+    EXPECT_EQ(with_status(status, convert(path, options)).err, "goldcrest-convert: " + message + "\n");
   };
   refuse({"--ids"}, 2,
       "--ids applies to the lines of --evaluate, --self-test, --make-shortlist, --lexicon or --calibrate; give one of "

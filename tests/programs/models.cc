@@ -23,21 +23,23 @@ Outcome with_status(int status, Outcome outcome, const char* file, int line) {
   return outcome;
 }
 
-Outcome convert(const std::filesystem::path& checkpoint, Arguments options) {
-  options.insert(options.begin(), {"-q", checkpoint});
-  return run(convert_program(), options);
+Outcome convert(const std::filesystem::path& checkpoint, const Arguments& options) {
+  return run(convert_program(), concat({"-q", checkpoint}, options));
 }
 
-nlohmann::json convert_json(const std::filesystem::path& checkpoint, Arguments options) {
-  options.push_back("--json");
-  const Outcome outcome = with_status(0, convert(checkpoint, options));
+nlohmann::json convert_json(const std::filesystem::path& checkpoint, const Arguments& options) {
+  const Outcome outcome = with_status(0, convert(checkpoint, concat(options, {"--json"})));
   EXPECT_EQ(outcome.err, "");
   return nlohmann::json::parse(outcome.out);
 }
 
-Outcome translate(const std::string& task, Arguments options, const std::string& input, Output output) {
-  options.insert(options.begin(), converted_model(task));
-  return run(translate_program(), options, {.input = input, .output = output});
+Outcome translate_with(
+    const std::filesystem::path& model, const Arguments& options, const std::string& input, Output output) {
+  return run(translate_program(), concat({model}, options), {.input = input, .output = output});
+}
+
+Outcome translate(const std::string& task, const Arguments& options, const std::string& input, Output output) {
+  return translate_with(converted_model(task), options, input, output);
 }
 
 std::filesystem::path random_speech_checkpoint(const std::string& family) {
@@ -51,9 +53,7 @@ std::string random_speech_model(const std::string& family, const Arguments& opti
   for (const std::string& option : options) name += option;
   std::ranges::replace(name, '/', '_');
   const std::filesystem::path path = models / (name + ".gcst");
-  Arguments all = {"-o", path.string()};
-  all.insert(all.end(), options.begin(), options.end());
-  EXPECT_EQ(convert(random_speech_checkpoint(family), all).status, 0) << name;
+  EXPECT_EQ(convert(random_speech_checkpoint(family), concat({"-o", path}, options)).status, 0) << name;
   return path.string();
 }
 

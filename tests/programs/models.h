@@ -15,12 +15,14 @@ std::filesystem::path inspect_program();
 // Returns `outcome`. Another exit status fails the test at the caller's line and prints what the program said.
 Outcome with_status(int status, Outcome outcome, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 // Runs the converter on a checkpoint, quietly.
-Outcome convert(const std::filesystem::path& checkpoint, Arguments options);
+Outcome convert(const std::filesystem::path& checkpoint, const Arguments& options);
 // Returns the converter's report; a failure or a warning fails the test.
-nlohmann::json convert_json(const std::filesystem::path& checkpoint, Arguments options);
-// Translates lines with a shipped checkpoint's model.
+nlohmann::json convert_json(const std::filesystem::path& checkpoint, const Arguments& options);
+// Translates lines with a model file, or with a shipped checkpoint's model.
+Outcome translate_with(const std::filesystem::path& model, const Arguments& options, const std::string& input,
+    Output output = Output::kCaptured);
 Outcome translate(
-    const std::string& task, Arguments options, const std::string& input, Output output = Output::kCaptured);
+    const std::string& task, const Arguments& options, const std::string& input, Output output = Output::kCaptured);
 
 std::filesystem::path checkpoint_folder(const std::string& task);  // "g2p", "enfr"
 std::filesystem::path golden_folder(const std::string& task);

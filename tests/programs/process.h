@@ -8,6 +8,11 @@
 namespace goldcrest::test {
 using Arguments = std::vector<std::string>;
 
+inline Arguments concat(Arguments first, const Arguments& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
 struct Outcome {
   int status = -1;  // the exit status; 128 + n when signal n ended the program
   std::string out, err;

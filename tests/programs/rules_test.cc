@@ -14,9 +14,8 @@ using Rules = InFolder;
 
 const std::string kLetters = "mississippi\nbarbarossa\nwren\nx\n";
 
-Outcome translate(const std::string& model, Arguments options) {
-  options.insert(options.begin(), model);
-  return run(translate_program(), options, {.input = kLetters});
+Outcome translate(const std::string& model, const Arguments& options) {
+  return translate_with(model, options, kLetters);
 }
 
 std::string model_with(const TemporaryFolder& folder, const converter::RulesSpec& rules) {
@@ -45,16 +44,12 @@ TEST_F(Rules, OptionsAreTheFilesRules) {
   for (const auto& [set, unset, rules] : cases) {
     SCOPED_TRACE(set[0]);
     const std::string file = model_with(folder, rules);
-    Arguments asked = beams, lifted = beams;
-    asked.insert(asked.end(), set.begin(), set.end());
-    lifted.insert(lifted.end(), unset.begin(), unset.end());
     const Outcome of_file = with_status(0, translate(file, beams));
-    const Outcome of_options = with_status(0, translate(plain, asked));
-    EXPECT_EQ(of_file.out, of_options.out);
+    EXPECT_EQ(of_file.out, with_status(0, translate(plain, concat(beams, set))).out);
     if (rules.early_stopping == GOLDCREST_STOP_LIKELY) {
       EXPECT_NE(of_file.out, before) << "the rule changes something";
     }
-    EXPECT_EQ(translate(file, lifted).out, before);
+    EXPECT_EQ(translate(file, concat(beams, unset)).out, before);
   }
 }
 
@@ -87,7 +82,7 @@ TEST_F(Rules, BadOptionsAreBadUsage) {
            Arguments{"--no-repeat-ngram", "-1"}}) {
     const Outcome outcome = translate(model, options);
     EXPECT_EQ(outcome.status, 2) << options[0];
-    EXPECT_NE(outcome.err.find(options[0]), std::string::npos) << outcome.err;
+    EXPECT_TRUE(has(outcome.err, options[0]));
   }
 }
 
@@ -103,13 +98,11 @@ TEST_F(Rules, InspectNamesThem) {
       .more_end_ids = {7, 9},
       .biases = {{4, -1.0f}}};
   const Outcome outcome = with_status(0, run(inspect_program(), {model_with(folder, rules)}));
-  EXPECT_NE(
-      outcome.out.find("rules        soft-max of what may be chosen, no forced end, early stopping never, length "
-                       "penalty of ((5 + n) / 6), no 3-gram twice, at most 50 tokens more than the source, at most 2.5 "
-                       "times the source's tokens, repetition penalty 1.5, 2 more end ids, 1 biased ids\n"),
-      std::string::npos)
-      << outcome.out;
-  EXPECT_EQ(run(inspect_program(), {converted_model("g2p").string()}).out.find("rules"), std::string::npos);
+  EXPECT_TRUE(has(outcome.out,
+      "rules        soft-max of what may be chosen, no forced end, early stopping never, length "
+      "penalty of ((5 + n) / 6), no 3-gram twice, at most 50 tokens more than the source, at most 2.5 "
+      "times the source's tokens, repetition penalty 1.5, 2 more end ids, 1 biased ids\n"));
+  EXPECT_FALSE(has(run(inspect_program(), {converted_model("g2p").string()}).out, "rules"));
 }
 
 // The searches that files of CTranslate2's and fairseq's models have without options, and the options that change them.
@@ -127,14 +120,10 @@ std::string rules_of(const std::string& file) {
   return begin == std::string::npos ? "" : out.substr(begin + 1, out.find('\n', begin + 1) - begin - 1);
 }
 
-Converted convert_to(const std::string& checkpoint, const std::string& file, Arguments options) {
-  options.insert(options.begin(), {checkpoint, "--verbose", "-o", file});
-  const Outcome outcome = with_status(0, run(convert_program(), options));
+Converted convert_to(const std::string& checkpoint, const std::string& file, const Arguments& options) {
+  const Arguments common = {checkpoint, "--verbose", "-o", file};
+  const Outcome outcome = with_status(0, run(convert_program(), concat(common, options)));
   return {outcome, rules_of(file)};
-}
-
-void expect_line(const Outcome& outcome, const std::string& line) {
-  EXPECT_NE(outcome.out.find("\n" + line + "\n"), std::string::npos) << outcome.out;
 }
 
 TEST(SearchDefaults, CTranslate2DirectoriesHaveItsThreeRules) {
@@ -143,10 +132,10 @@ TEST(SearchDefaults, CTranslate2DirectoriesHaveItsThreeRules) {
   const std::string folder = checkpoint.folder.path(), file = checkpoint.file("model.gcst");
   const Converted usual = convert_to(folder, file, {});
   EXPECT_EQ(usual.rules, "rules        soft-max of what may be chosen, no forced end, early stopping");
-  expect_line(usual.outcome,
-      "rules    soft-max of what may be chosen, no forced end, early stopping (the engine needs GOLDCREST_SEARCH; a "
-      "file without rules: --early-stopping false --no-renormalize --force-end)");
-  EXPECT_EQ(usual.outcome.err.find("GOLDCREST_SEARCH"), std::string::npos);
+  EXPECT_TRUE(has(usual.outcome.out,
+      "\nrules    soft-max of what may be chosen, no forced end, early stopping (the engine needs GOLDCREST_SEARCH; a "
+      "file without rules: --early-stopping false --no-renormalize --force-end)\n"));
+  EXPECT_FALSE(has(usual.outcome.err, "GOLDCREST_SEARCH"));
 
   EXPECT_EQ(
       convert_to(folder, file, {"--force-end"}).rules, "rules        soft-max of what may be chosen, early stopping");
@@ -155,7 +144,7 @@ TEST(SearchDefaults, CTranslate2DirectoriesHaveItsThreeRules) {
       "rules        soft-max of what may be chosen, no forced end, early stopping never");
   const Converted plain = convert_to(folder, file, kPlain);
   EXPECT_EQ(plain.rules, "");
-  EXPECT_EQ(plain.outcome.out.find("GOLDCREST_SEARCH"), std::string::npos) << plain.outcome.out;
+  EXPECT_FALSE(has(plain.outcome.out, "GOLDCREST_SEARCH"));
 }
 
 TEST(SearchDefaults, FairseqStopsWhenBeamsAreFull) {
@@ -164,8 +153,9 @@ TEST(SearchDefaults, FairseqStopsWhenBeamsAreFull) {
   const std::string weights = checkpoint.weights(), file = checkpoint.folder / "model.gcst";
   const Converted usual = convert_to(weights, file, {});
   EXPECT_EQ(usual.rules, "rules        early stopping");
-  expect_line(usual.outcome,
-      "rules    early stopping (the engine needs GOLDCREST_SEARCH; a file without rules: --early-stopping false)");
+  EXPECT_TRUE(has(usual.outcome.out,
+      "\nrules    early stopping (the engine needs GOLDCREST_SEARCH; a file without rules: --early-stopping "
+      "false)\n"));
   EXPECT_EQ(convert_to(weights, file, {"--early-stopping", "0"}).rules, "");
   EXPECT_EQ(convert_to(weights, file, kPlain).rules, "");
   EXPECT_EQ(convert_to(weights, file, {"--early-stopping", "1", "--renormalize"}).rules,
@@ -180,16 +170,12 @@ TEST(SearchDefaults, AWarningTellsFirmwareHowToDoWithoutThem) {
       "goldcrest-convert: warning: the file needs what firmware leaves out by default: build it with -D "
       "GOLDCREST_SEARCH=ON; a file without rules of the search: --early-stopping false --no-renormalize --force-end\n";
   for (const Arguments& options : {Arguments{"--emit-c", checkpoint.file("c")}, Arguments{"--board", "all"}}) {
-    EXPECT_NE(convert_to(folder, file, options).outcome.err.find(warning), std::string::npos) << options[0];
-    Arguments plain = options;
-    plain.insert(plain.end(), kPlain.begin(), kPlain.end());
-    EXPECT_EQ(convert_to(folder, file, plain).outcome.err.find("GOLDCREST_SEARCH"), std::string::npos) << options[0];
+    EXPECT_TRUE(has(convert_to(folder, file, options).outcome.err, warning)) << options[0];
+    EXPECT_FALSE(has(convert_to(folder, file, concat(options, kPlain)).outcome.err, "GOLDCREST_SEARCH")) << options[0];
     // The same of a model file.
     for (const Arguments& rules : {Arguments{}, kPlain}) {
       convert_to(folder, file, rules);
-      Arguments of_file = options;
-      of_file.insert(of_file.begin(), file);
-      const Outcome outcome = with_status(0, run(convert_program(), of_file));
+      const Outcome outcome = with_status(0, run(convert_program(), concat({file}, options)));
       EXPECT_EQ(outcome.err.find(warning) != std::string::npos, rules.empty()) << outcome.err;
     }
   }
@@ -205,10 +191,10 @@ TEST(SearchDefaults, OptionsAreNamedOnlyWhereTheyRemoveAllRules) {
     const CheckpointCopy checkpoint("g2p");
     checkpoint.edit("config.json", [&](nlohmann::json& config) { config.update(nlohmann::json::parse(rules)); });
     const Outcome of_checkpoint = convert_to(checkpoint.path(), file, {"--board", "all"}).outcome;
-    EXPECT_NE(of_checkpoint.err.find(warning), std::string::npos) << of_checkpoint.err;
-    EXPECT_NE(of_checkpoint.out.find(" (the engine needs GOLDCREST_SEARCH)\n"), std::string::npos);
+    EXPECT_TRUE(has(of_checkpoint.err, warning));
+    EXPECT_TRUE(has(of_checkpoint.out, " (the engine needs GOLDCREST_SEARCH)\n"));
     const Outcome of_file = run(convert_program(), {file, "--board", "all"});
-    EXPECT_NE(of_file.err.find(warning), std::string::npos) << of_file.err;
+    EXPECT_TRUE(has(of_file.err, warning));
   }
 }
 
@@ -220,10 +206,8 @@ TEST(Board, AllOptionsThatAFileNeedsAreNamed) {
     std::ofstream(checkpoint.path() / "tokenizer_config.json")
         << nlohmann::json{{"tokenizer_class", "ByT5Tokenizer"}, {"added_tokens_decoder", {{"300", token}}}};
     const Outcome outcome = with_status(0, run(convert_program(), {checkpoint.path(), "-q", "--board", "mps3-an547"}));
-    EXPECT_NE(outcome.err.find(std::string("build it with -D GOLDCREST_LAYERS=ON -D GOLDCREST_TEXT=ON") +
-                               (strips ? " -D GOLDCREST_ADDED_WORDS=ON\n" : "\n")),
-        std::string::npos)
-        << outcome.err;
+    EXPECT_TRUE(has(outcome.err, std::string("build it with -D GOLDCREST_LAYERS=ON -D GOLDCREST_TEXT=ON") +
+                                     (strips ? " -D GOLDCREST_ADDED_WORDS=ON\n" : "\n")));
   }
 }
 
@@ -231,7 +215,7 @@ TEST(SearchDefaults, BadChoicesAreBadUsage) {
   for (const char* word : {"2", "maybe", "likely"}) {
     const Outcome outcome = run(convert_program(), {checkpoint_folder("g2p"), "--early-stopping", word});
     EXPECT_EQ(outcome.status, 2) << word;
-    EXPECT_NE(outcome.err.find("--early-stopping"), std::string::npos) << outcome.err;
+    EXPECT_TRUE(has(outcome.err, "--early-stopping"));
   }
   for (const std::string rule : {"renormalize", "force-end"}) {
     const std::string yes = "--" + rule, no = "--no-" + rule;
@@ -239,16 +223,13 @@ TEST(SearchDefaults, BadChoicesAreBadUsage) {
     EXPECT_EQ(run(translate_program(), {converted_model("g2p"), yes, no}).status, 2) << rule;
   }
   const Outcome outcome = with_status(2, run(convert_program(), {converted_model("g2p"), "--no-renormalize"}));
-  EXPECT_NE(outcome.err.find("--no-renormalize works on a checkpoint, not on a .gcst file"), std::string::npos)
-      << outcome.err;
+  EXPECT_TRUE(has(outcome.err, "--no-renormalize works on a checkpoint, not on a .gcst file"));
 }
 
 // Writes the model of g2p with a lexicon to model.gcst. Returns what the converter says on stderr.
 std::string convert_lexicon(const TemporaryFolder& folder, const std::string& lines, const Arguments& more) {
-  Arguments arguments = {
-      "-q", checkpoint_folder("g2p"), "-o", folder / "model.gcst", "--lexicon", folder.write("lines", lines)};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return with_status(0, run(convert_program(), arguments)).err;
+  const Arguments common = {"-o", folder / "model.gcst", "--lexicon", folder.write("lines", lines)};
+  return with_status(0, convert(checkpoint_folder("g2p"), concat(common, more))).err;
 }
 
 // Expects that a program translates words to these texts.
@@ -291,12 +272,10 @@ TEST_F(ProgramLexicons, LinesThatCannotBeTakenAreNamed) {
   const auto refuse = [&](const std::string& text, const Arguments& more, const std::string& convert,
                           const std::string& translate) {
     folder.write("lines", text);
-    Arguments arguments = {"-q", checkpoint_folder("g2p"), "-o", model, "--lexicon", lines};
-    Arguments translated = {converted_model("g2p"), "--lexicon", lines};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    translated.insert(translated.end(), more.begin(), more.end());
-    EXPECT_EQ(with_status(1, run(convert_program(), arguments)).err, "goldcrest-convert: " + lines + convert + "\n");
-    const Outcome of_translate = with_status(1, run(translate_program(), translated, {.input = "red\n"}));
+    const Arguments options = concat({"--lexicon", lines}, more);
+    const Outcome converted = with_status(1, test::convert(checkpoint_folder("g2p"), concat(options, {"-o", model})));
+    EXPECT_EQ(converted.err, "goldcrest-convert: " + lines + convert + "\n");
+    const Outcome of_translate = with_status(1, test::translate("g2p", options, "red\n"));
     EXPECT_EQ(of_translate.err, "goldcrest-translate: " + lines + translate + "\n");
     EXPECT_EQ(of_translate.out, "");
     EXPECT_EQ(read_file(model), "an earlier file");

@@ -186,9 +186,26 @@ TEST(AgreedWords, AreWholeWordsOrCharacters) {
   EXPECT_EQ(agreed_words("\u6771", "\u6771\u4eb0"), "\u6771");
 }
 
-std::string transcribe(const std::string& model, Arguments options, const std::string& input = "") {
-  options.insert(options.begin(), model);
-  return with_status(0, run(transcribe_program(), options, {.input = input})).out;
+Outcome run_model(const std::string& model, const Arguments& options, const std::string& input = "") {
+  return run(transcribe_program(), concat({model}, options), {.input = input});
+}
+
+std::string transcribe(const std::string& model, const Arguments& options, const std::string& input = "") {
+  return with_status(0, run_model(model, options, input)).out;
+}
+
+// Returns the path of the model of a changed checkpoint.
+std::string changed_model(const std::filesystem::path& checkpoint, const Arguments& options = {}) {
+  static const TemporaryFolder models;
+  std::string model = models / (std::to_string(files_in(models.path())) + ".gcst");
+  EXPECT_EQ(convert(checkpoint, concat({"-o", model}, options)).status, 0);
+  return model;
+}
+// The same of the random Whisper with a value in its generation_config.json.
+std::string changed_whisper(const std::string& key, const converter::Value& value, const Arguments& options = {}) {
+  const FolderCopy checkpoint(random_speech_checkpoint("whisper"));
+  checkpoint.set("generation_config.json", key, value);
+  return changed_model(checkpoint.path(), options);
 }
 
 // Writes a detector that gives every sound this probability, and returns its path.
@@ -204,10 +221,10 @@ std::string constant_detector(const std::string& name, float probability) {
   return path;
 }
 
-std::vector<nlohmann::json> utterances_of(const std::string& model, Arguments options, const std::string& input) {
-  options.push_back("--json");
+std::vector<nlohmann::json> utterances_of(
+    const std::string& model, const Arguments& options, const std::string& input) {
   std::vector<nlohmann::json> found;
-  for (const std::string& line : lines_of(transcribe(model, options, input)))
+  for (const std::string& line : lines_of(transcribe(model, concat(options, {"--json"}), input)))
     found.push_back(nlohmann::json::parse(line));
   return found;
 }
@@ -260,14 +277,12 @@ TEST(Transcript, ShowsSubtitlesUntilTheNextSegment) {
 }
 
 TEST(Transcribe, TheLikeliestOfSeveralSamplesCounts) {
-  const PackedFolders recordings(recorded("speech.json"));
-  const CheckpointCopy checkpoint(recordings.path() / "moonshine");
+  const CheckpointCopy checkpoint(random_speech_checkpoint("moonshine"));
   checkpoint.edit_tensors([](std::vector<NamedTensor>& tensors) {  // the search is in doubt, a sample is not
     for (NamedTensor& tensor : tensors)
       if (tensor.name == "model.decoder.norm.weight") std::ranges::fill(tensor.values, 3.0f);
   });
-  const std::string model = testing::TempDir() + "surer.gcst", clip = read_file(kClip);
-  ASSERT_EQ(convert(checkpoint.path(), {"-o", model}).status, 0);
+  const std::string model = changed_model(checkpoint.path()), clip = read_file(kClip);
   const nlohmann::json one = utterances_of(model, {}, clip).at(0);
   const nlohmann::json five = utterances_of(model, {"--best-of", "5"}, clip).at(0);
   for (const nlohmann::json& heard : {one, five}) EXPECT_NEAR(heard.at("temperature").get<double>(), 0.2, 1e-6);
@@ -276,30 +291,21 @@ TEST(Transcribe, TheLikeliestOfSeveralSamplesCounts) {
 }
 
 TEST(Transcribe, ATaskAtRunTimeIsThatOfTheCheckpoint) {
-  const PackedFolders recordings(recorded("speech.json"));
-  const FolderCopy checkpoint(recordings.path() / "whisper");
-  checkpoint.set("generation_config.json", "task", "translate");
-  const std::string open = random_speech_model("whisper"), translator = testing::TempDir() + "translator.gcst";
-  ASSERT_EQ(convert(checkpoint.path(), {"-o", translator}).status, 0);
+  const std::string open = random_speech_model("whisper"), translator = changed_whisper("task", "translate");
   const std::string translated = transcribe(translator, {kClip});
   EXPECT_NE(translated, transcribe(open, {kClip}));
   EXPECT_EQ(transcribe(open, {kClip, "--translate"}), translated) << "in the language that it hears";
   for (const char* code : {"en", "fr", "haw"})
     EXPECT_EQ(transcribe(open, {kClip, "--translate", "--language", code}),
         transcribe(translator, {kClip, "--language", code}));
-  const Outcome none =
-      with_status(1, run(transcribe_program(), {random_speech_model("moonshine"), kClip, "--translate"}));
+  const Outcome none = with_status(1, run_model(random_speech_model("moonshine"), {kClip, "--translate"}));
   EXPECT_TRUE(has(none.err, "--translate: the file has no entry <|translate|>"));
 }
 
 TEST(Transcribe, WordsThatTheFileForcesAreText) {
-  const PackedFolders recordings(recorded("speech.json"));
-  const FolderCopy checkpoint(recordings.path() / "whisper");
-  const auto ids = nlohmann::json::parse(read_file(checkpoint.path() / "vocab.json"));
+  const auto ids = nlohmann::json::parse(read_file(random_speech_checkpoint("whisper") / "vocab.json"));
   const std::vector<std::vector<int>> prompt = {{1, 261}, {2, 264}, {3, ids["Q"]}, {4, ids["q"]}};
-  checkpoint.set("generation_config.json", "forced_decoder_ids", prompt);
-  const std::string forced = testing::TempDir() + "forced.gcst";
-  ASSERT_EQ(convert(checkpoint.path(), {"-o", forced}).status, 0);
+  const std::string forced = changed_whisper("forced_decoder_ids", prompt);
   EXPECT_EQ(transcribe(forced, {kClip, "--no-guards"}).substr(0, 2), "Qq");
   const std::string lines = transcribe(forced, {kClip, "--no-guards", "--words", "--json"});
   const auto heard = nlohmann::json::parse(lines.substr(0, lines.find('\n')));
@@ -316,9 +322,8 @@ TEST(Transcribe, AWhisperReadsAPromptFirst) {
   const std::string following = transcribe(model, {kClip, "--condition-on-previous-text", "--no-guards"});
   EXPECT_NE(following, transcribe(model, {kClip, "--no-guards"}));
   EXPECT_EQ(following.substr(0, following.find(' ')), plain.substr(0, plain.find(' ')));
-  const Outcome none = run(transcribe_program(), {random_speech_model("moonshine"), kClip, "--prompt", "Q"});
-  EXPECT_EQ(none.status, 1);
-  EXPECT_TRUE(has(none.err, "--prompt: the file has no entry <|startofprev|>")) << none.err;
+  const Outcome none = with_status(1, run_model(random_speech_model("moonshine"), {kClip, "--prompt", "Q"}));
+  EXPECT_TRUE(has(none.err, "--prompt: the file has no entry <|startofprev|>"));
 }
 
 // Two utterances, as a microphone's program writes them.
@@ -329,17 +334,10 @@ std::string spoken_twice() {
 
 // An English Whisper's vocabulary has the languages too, but no prompt of it names one.
 TEST(Transcribe, AnEnglishModelTakesItsOwnLanguageOnly) {
-  const PackedFolders recordings(recorded("speech.json"));
-  const FolderCopy checkpoint(recordings.path() / "whisper");
-  checkpoint.set("generation_config.json", "is_multilingual", false);
-  const std::string english = testing::TempDir() + "english.gcst";
-  ASSERT_EQ(convert(checkpoint.path(), {"-o", english}).status, 0);
+  const std::string english = changed_whisper("is_multilingual", false);
   EXPECT_EQ(transcribe(english, {kClip, "--language", "en"}), transcribe(english, {kClip}));
-  for (const Arguments& option : {Arguments{"--language", "fr"}, Arguments{"--translate"}}) {
-    Arguments all = {english, kClip};
-    all.insert(all.end(), option.begin(), option.end());
-    EXPECT_EQ(run(transcribe_program(), all).status, 1) << option[0];
-  }
+  for (const Arguments& option : {Arguments{"--language", "fr"}, Arguments{"--translate"}})
+    EXPECT_EQ(run_model(english, concat({kClip}, option)).status, 1) << option[0];
 }
 
 // Each clip that speaks a phrase has its text; other speech has none. Random weights cannot tell, so the phrases are
@@ -352,12 +350,10 @@ TEST(Transcribe, OnlyPhrasesAreHeard) {
     const std::string heard = transcribe(model, {kClip, "--phrases", list});  // random weights cannot tell
     EXPECT_TRUE(heard == "stop\n" || heard == "turn on the light\n" || heard == "\n") << heard;
     std::ofstream(list) << "stop\n" << std::string("a\0b", 3) << "\n";
-    EXPECT_TRUE(has(with_status(1, run(transcribe_program(), {model, kClip, "--phrases", list})).err, "line 2: "));
+    EXPECT_TRUE(has(with_status(1, run_model(model, {kClip, "--phrases", list})).err, "line 2: "));
     std::ofstream(list, std::ios::trunc) << "\n";
-    EXPECT_TRUE(
-        has(run(transcribe_program(), {model, kClip, "--phrases", list}).err, "is empty; expected one text a line"));
-    EXPECT_TRUE(
-        has(run(transcribe_program(), {model, kClip, "--phrases", "none.txt"}).err, "none.txt: cannot be read"));
+    EXPECT_TRUE(has(run_model(model, {kClip, "--phrases", list}).err, "is empty; expected one text a line"));
+    EXPECT_TRUE(has(run_model(model, {kClip, "--phrases", "none.txt"}).err, "none.txt: cannot be read"));
   }
 }
 
@@ -366,21 +362,17 @@ TEST(Transcribe, KeyTermsNeedAGreedySearch) {
   std::ofstream(list) << "EcoBee\nKüche\n";
   // No term is one id, and none begins by chance: nothing changes.
   EXPECT_EQ(transcribe(model, {kClip, "--key-terms", list, "--no-guards"}), transcribe(model, {kClip, "--no-guards"}));
-  const Outcome refused = run(transcribe_program(), {model, kClip, "--key-terms", list, "--beam-size", "2"});
+  const Outcome refused = run_model(model, {kClip, "--key-terms", list, "--beam-size", "2"});
   EXPECT_TRUE(refused.status == 1 && has(refused.err, "--key-terms: follows a greedy search")) << refused.err;
 }
 
 // Where a text is like a term, it is spelled as the term, unless that is much less likely.
 TEST(Transcribe, ATextIsSpelledAsTheTermThatItIsLike) {
-  const PackedFolders recordings(recorded("speech.json"));
-  const FolderCopy checkpoint(recordings.path() / "whisper");
   std::vector<int> others;  // a text has letters only
-  const nlohmann::json entries = nlohmann::json::parse(read_file(checkpoint.path() / "vocab.json"));
+  const auto entries = nlohmann::json::parse(read_file(random_speech_checkpoint("whisper") / "vocab.json"));
   for (const auto& [entry, id] : entries.items())
     if (entry.size() > 1 || !std::isalpha(entry[0])) others.push_back(id);
-  checkpoint.set("generation_config.json", "suppress_tokens", others);
-  const std::string model = testing::TempDir() + "letters.gcst", list = testing::TempDir() + "like.txt";
-  ASSERT_EQ(convert(checkpoint.path(), {"-o", model}).status, 0);
+  const std::string model = changed_whisper("suppress_tokens", others), list = testing::TempDir() + "like.txt";
   const std::string text = utterances_of(model, {kClip, "--no-guards"}, "").at(0).at("text");
   ASSERT_GE(text.size(), 20u);
   for (const size_t n_other : {1u, 8u}) {
@@ -396,12 +388,9 @@ TEST(Transcribe, ATextIsSpelledAsTheTermThatItIsLike) {
 
 // A file with ids that stand for times cuts a clip into segments itself; the ids are no text.
 TEST(Transcribe, AFileWithTimesTellsThem) {
-  const PackedFolders recordings(recorded("speech.json"));
-  const FolderCopy checkpoint(recordings.path() / "whisper");
-  checkpoint.set("generation_config.json", "suppress_tokens", std::vector<int>{3, 4});
-  const std::string timed = testing::TempDir() + "timed.gcst", plain = testing::TempDir() + "plain.gcst";
-  ASSERT_EQ(convert(checkpoint.path(), {"-o", timed, "--timestamps"}).status, 0);
-  ASSERT_EQ(convert(checkpoint.path(), {"-o", plain}).status, 0);
+  const std::vector<int> suppressed = {3, 4};
+  const std::string timed = changed_whisper("suppress_tokens", suppressed, {"--timestamps"}),
+                    plain = changed_whisper("suppress_tokens", suppressed);
   const std::vector<nlohmann::json> segments = utterances_of(timed, {kClip, "--words"}, "");
   ASSERT_FALSE(segments.empty());
   double before = 0;
@@ -413,7 +402,7 @@ TEST(Transcribe, AFileWithTimesTellsThem) {
   EXPECT_LE(segments.back().at("end").get<double>(), 2.06);
   // Standard input is cut at pauses, and its texts are those of a file without times.
   EXPECT_EQ(transcribe(timed, {}, spoken_twice()), transcribe(plain, {}, spoken_twice()));
-  const Outcome refused = convert(recordings.path() / "moonshine", {"-o", plain, "--timestamps"});
+  const Outcome refused = convert(random_speech_checkpoint("moonshine"), {"-o", plain, "--timestamps"});
   EXPECT_TRUE(refused.status != 0 && has(refused.err, "--timestamps: the model has no entries that stand for times"));
 }
 
@@ -444,12 +433,11 @@ TEST(Transcribe, ALanguageAtRunTimeIsThatOfTheFile) {
     if (n == 2) sums.push_back(probability);
   }
   EXPECT_EQ(sums[0], sums[1]) << "the order does not matter";
-  const Outcome german = run(transcribe_program(), {open, kClip, "--language", "german"});
+  const Outcome german = run_model(open, {kClip, "--language", "german"});
   EXPECT_TRUE(has(german.err, R"(--language "german": the model's languages are "en", "fr", "haw")")) << german.err;
-  const Outcome unknown = with_status(1, run(transcribe_program(), {open, kClip, "--language", "fx"}));
+  const Outcome unknown = with_status(1, run_model(open, {kClip, "--language", "fx"}));
   EXPECT_TRUE(has(unknown.err, R"(--language "fx": the model's languages are "en", "fr", "haw"; did you mean "fr"?)"));
-  const Outcome none =
-      with_status(1, run(transcribe_program(), {random_speech_model("moonshine"), kClip, "--language", "fr"}));
+  const Outcome none = with_status(1, run_model(random_speech_model("moonshine"), {kClip, "--language", "fr"}));
   EXPECT_TRUE(has(none.err, R"(--language "fr": the model's language is not stated)"));
 }
 
@@ -477,7 +465,7 @@ TEST(Transcribe, SaysNothingOfNoiseAndWarnsOfShortWindows) {
   Rng rng(6);
   const std::string steady = bytes_of(noise(2, 9000, &rng));
   EXPECT_EQ(transcribe(random_speech_model("moonshine"), {}, steady), "");
-  const Outcome warned = with_status(0, run(transcribe_program(), {random_speech_model("whisper"), kClip}));
+  const Outcome warned = with_status(0, run_model(random_speech_model("whisper"), {kClip}));
   EXPECT_TRUE(has(warned.err, "Whisper repeats itself in windows of fewer than 750, 15 s"));
 }
 
@@ -551,10 +539,8 @@ TEST(Transcribe, SubtitlesHaveAllWords) {
 }
 
 TEST(Transcribe, SaysThatALimitCutAText) {
-  const auto said = [](const std::string& model, Arguments options) {
-    options.insert(options.begin(), {model, kClip});
-    const Outcome outcome = with_status(0, run(transcribe_program(), options));
-    return outcome;
+  const auto said = [](const std::string& model, const Arguments& options) {
+    return with_status(0, run_model(model, concat({kClip}, options)));
   };
   const std::string whisper = random_speech_model("whisper"), moonshine = random_speech_model("moonshine");
   const Outcome cut = said(whisper, {"--max-target", "8", "--json"});
@@ -593,8 +579,7 @@ TEST(Transcribe, ReadsAClipWhoseHeaderDoesNotKnowItsSize) {
   }
   EXPECT_EQ(transcribe(model, {clip_file("empty.wav", Wave().file(""))}), "\n");
   EXPECT_EQ(transcribe(model, {}, Wave().file("")), "");
-  const Outcome cut =
-      with_status(3, run(transcribe_program(), {model, clip_file("cut.wav", read_file(kClip).substr(0, 50000))}));
+  const Outcome cut = with_status(3, run_model(model, {clip_file("cut.wav", read_file(kClip).substr(0, 50000))}));
   EXPECT_GT(cut.out.size(), 1u);
   EXPECT_TRUE(has(cut.err, "14044 bytes of samples more than the file has"));
 }
@@ -602,8 +587,8 @@ TEST(Transcribe, ReadsAClipWhoseHeaderDoesNotKnowItsSize) {
 TEST(Transcribe, RefusesOtherFilesOrLetsFfmpegConvertThem) {
   const std::string model = random_speech_model("moonshine"), raw = read_file(kClip).substr(44);
   const std::string flac = "fLaC" + raw, path = clip_file("it's.flac", flac);
-  const Outcome named = with_status(3, run(transcribe_program(), {model, path}));
-  const Outcome piped = with_status(3, run(transcribe_program(), {model}, {.input = flac}));
+  const Outcome named = with_status(3, run_model(model, {path}));
+  const Outcome piped = with_status(3, run_model(model, {}, flac));
   EXPECT_EQ(named.out + piped.out, "");
   EXPECT_TRUE(has(named.err, "it's.flac: a FLAC file; expected a WAV file"));
   EXPECT_TRUE(has(piped.err, "standard input: a FLAC file"));
@@ -619,10 +604,10 @@ TEST(Transcribe, RefusesOtherFilesOrLetsFfmpegConvertThem) {
   const std::string aiff = clip_file("it's.aiff", "");
   ASSERT_EQ(run("/bin/sh", {"-c", "exec ffmpeg -v error -y -i \"$0\" \"$1\"", kClip, aiff}).status, 0);
   EXPECT_EQ(transcribe(model, {aiff, "--ffmpeg"}), transcribe(model, {kClip}));
-  const Outcome broken = with_status(3, run(transcribe_program(), {model, path, "--ffmpeg"}));
+  const Outcome broken = with_status(3, run_model(model, {path, "--ffmpeg"}));
   EXPECT_TRUE(has(broken.err, "--ffmpeg: ffmpeg ended with status "));
   // The command of the message can be pasted.
-  const Outcome message = run(transcribe_program(), {model, aiff});
+  const Outcome message = run_model(model, {aiff});
   const std::string command = message.err.substr(message.err.find("ffmpeg -i"));
   ASSERT_EQ(run("/bin/sh", {"-c", "rm -f \"$0\"; " + command, aiff + ".wav"}).status, 0) << command;
   EXPECT_EQ(transcribe(model, {aiff + ".wav"}), transcribe(model, {kClip}));
@@ -675,15 +660,13 @@ TEST(Transcribe, RefusesSecondsThatAreNoNumber) {
 
 // Each piece of this vocabulary from 100 on is a number and a character that ends a line somewhere, or a NUL or DEL.
 TEST(Transcribe, AGeneratedLineEndIsASpace) {
-  const PackedFolders checkpoints(recorded("speech.json"));
-  const FolderCopy copy(checkpoints.path() / "whisper");
+  const FolderCopy copy(random_speech_checkpoint("whisper"));
   nlohmann::json vocabulary = nlohmann::json::parse(read_file(copy.path() / "vocab.json")), renamed;
   const std::vector<std::string> ends = {"Ċ", "Ā", "ġ", "Âħ", "âĢ¨", "âĢ©", "č"};
   for (const auto& [piece, id] : vocabulary.items())
     renamed[id < 100 || id > 257 ? piece : std::to_string(id.get<size_t>()) + ends[id.get<size_t>() % 7]] = id;
   std::ofstream(copy.path() / "vocab.json") << renamed;
-  const std::string model = (copy.path() / "model.gcst").string();
-  ASSERT_EQ(convert(copy.path(), {"-o", model}).status, 0);
+  const std::string model = changed_model(copy.path());
   const std::string kept = transcribe(model, {kClip, "--keep-controls"}), text = transcribe(model, {kClip});
   EXPECT_GT(lines_of(kept).size(), 5u);
   EXPECT_EQ(lines_of(text).size(), 1u);

@@ -11,19 +11,11 @@ using TranslateInspect = InFolder;
 
 const std::string kWarning = " is not an entry of the model's vocabulary; it is read as text";
 
-// The French model with one language code, >>fr<<, which replaces a rare piece.
+// The French model with one language code.
 CheckpointCopy& multilingual() {
   static CheckpointCopy* const copy = [] {
     auto* const made = new CheckpointCopy("enfr");
-    made->edit("vocab.json", [](nlohmann::json& vocabulary) {
-      for (const auto& [text, id] : vocabulary.items()) {
-        if (id != 5990) continue;
-        const std::string rare = text;
-        vocabulary.erase(rare);
-        vocabulary[">>fr<<"] = 5990;
-        return;
-      }
-    });
+    add_french_code(*made);
     made->set("generation_config.json", "min_length", 12);
     return made;
   }();
@@ -40,14 +32,12 @@ TEST(LanguageCodes, OnesThatAreNoEntriesAreWarnedOf) {
   const std::filesystem::path model = multilingual_model(folder);
   const std::string input = ">>fr<< Stop!\nStop!\n>>xx<< Stop!\n>>a\x1b<<\n>> <\n";
   for (const Arguments& options : {Arguments{}, Arguments{"--batch", "3"}, Arguments{"--encode"}}) {
-    Arguments all = {model};
-    all.insert(all.end(), options.begin(), options.end());
-    const Outcome outcome = with_status(0, run(translate_program(), all, {.input = input}));
+    const Outcome outcome = with_status(0, translate_with(model, options, input));
     EXPECT_EQ(lines_of(outcome.out).size(), 5u);
     EXPECT_EQ(outcome.err, "goldcrest-translate: line 3: warning: \">>xx<<\"" + kWarning +
                                "\ngoldcrest-translate: line 4: warning: \">>a\\x1b<<\"" + kWarning + "\n");
   }
-  const Outcome encoded = run(translate_program(), {model, "--encode"}, {.input = ">>fr<<Stop!\nStop!\n"});
+  const Outcome encoded = translate_with(model, {"--encode"}, ">>fr<<Stop!\nStop!\n");
   EXPECT_EQ(lines_of(encoded.out)[0], "5990 " + lines_of(encoded.out)[1]);
   // A model without any code.
   EXPECT_EQ(translate("enfr", {}, "Stop!\n>>fr<< Stop!\n").err,
@@ -67,40 +57,30 @@ TEST(LanguageCodes, TheLinesOfAnEvaluationAreLookedAtToo) {
 TEST_F(Languages, ByNameAreReadAsByTheirCode) {
   const std::filesystem::path model = multilingual_model(folder);
   EXPECT_TRUE(has(run(inspect_program(), {model}).out, "\ntargets      1: fr\n"));
-  const auto encoded = [&](const std::string& input) {
-    Outcome outcome = with_status(0,
-        run(translate_program(), {model, "--source-lang", "en", "--target-lang", "fr", "--encode"}, {.input = input}));
-    return outcome;
-  };
-  const std::string by_code = run(translate_program(), {model, "--encode"}, {.input = ">>fr<<Stop!\n"}).out;
-  const Outcome by_name = encoded("Stop!\n>>fr<<Stop!\n>>xx<<Stop!\n");
+  const std::string by_code = translate_with(model, {"--encode"}, ">>fr<<Stop!\n").out;
+  const Arguments names = {"--source-lang", "en", "--target-lang", "fr", "--encode"};
+  const Outcome by_name = with_status(0, translate_with(model, names, "Stop!\n>>fr<<Stop!\n>>xx<<Stop!\n"));
   EXPECT_EQ(lines_of(by_name.out)[0] + "\n", by_code);
   EXPECT_EQ(lines_of(by_name.out)[1] + "\n", by_code);
   EXPECT_EQ(by_name.err, "goldcrest-translate: line 3: warning: \">>xx<<\"" + kWarning + "\n");
-  EXPECT_EQ(run(translate_program(), {model, "--target-lang", "fr"}, {.input = "Stop!\n"}).out,
-      run(translate_program(), {model}, {.input = ">>fr<<Stop!\n"}).out);
+  EXPECT_EQ(
+      translate_with(model, {"--target-lang", "fr"}, "Stop!\n").out, translate_with(model, {}, ">>fr<<Stop!\n").out);
 }
 
 TEST_F(Languages, OnesThatAModelHasNotAreRefused) {
   const std::filesystem::path several = multilingual_model(folder), one = converted_model("enfr");
-  const auto refusal = [](const std::filesystem::path& model, const Arguments& options) {
-    Arguments all = {model};
-    all.insert(all.end(), options.begin(), options.end());
-    return with_status(1, run(translate_program(), all, {.input = "Stop!\n"})).err;
+  const auto refuse = [](const std::filesystem::path& model, const Arguments& options, const std::string& problem) {
+    EXPECT_EQ(with_status(1, translate_with(model, options, "Stop!\n")).err,
+        "goldcrest-translate: " + model.string() + ": " + problem + "\n");
   };
-  const auto begin = [](const std::filesystem::path& model) { return "goldcrest-translate: " + model.string() + ": "; };
-  EXPECT_EQ(refusal(several, {"--target-lang", "de"}),
-      begin(several) + "--target-lang \"de\": the model's target language is \"fr\"\n");
-  EXPECT_EQ(refusal(one, {"--target-lang", "d\x1b"}),
-      begin(one) + "--target-lang \"d\\x1b\": the model's target language is \"fr\"\n");
-  EXPECT_EQ(refusal(one, {"--source-lang", "fr"}),
-      begin(one) + "--source-lang \"fr\": the model's source language is \"en\"\n");
-  EXPECT_EQ(refusal(converted_model("g2p"), {"--target-lang", "fr"}),
-      begin(converted_model("g2p")) + "--target-lang \"fr\": the model's target language is \"ARPAbet\"\n");
-  EXPECT_EQ(run(translate_program(), {one, "--source-lang", "en", "--target-lang", "fr"}, {.input = "Stop!\n"}).out,
-      run(translate_program(), {one}, {.input = "Stop!\n"}).out);
-  EXPECT_EQ(refusal(several, {"--target-lang", "fr", "--ids"}),
-      begin(several) + "--target-lang: with --ids, a source's own ids say its language\n");
+  refuse(several, {"--target-lang", "de"}, "--target-lang \"de\": the model's target language is \"fr\"");
+  refuse(one, {"--target-lang", "d\x1b"}, "--target-lang \"d\\x1b\": the model's target language is \"fr\"");
+  refuse(one, {"--source-lang", "fr"}, "--source-lang \"fr\": the model's source language is \"en\"");
+  refuse(converted_model("g2p"), {"--target-lang", "fr"},
+      "--target-lang \"fr\": the model's target language is \"ARPAbet\"");
+  EXPECT_EQ(translate_with(one, {"--source-lang", "en", "--target-lang", "fr"}, "Stop!\n").out,
+      translate_with(one, {}, "Stop!\n").out);
+  refuse(several, {"--target-lang", "fr", "--ids"}, "--target-lang: with --ids, a source's own ids say its language");
 }
 
 TEST_F(Languages, AFileForOneTarget) {
@@ -115,23 +95,18 @@ TEST_F(Languages, AFileForOneTarget) {
   const std::string about = run(inspect_program(), {file}).out;
   EXPECT_TRUE(has(about, "\nlanguages    en -> fr\n"));
   EXPECT_FALSE(has(about, "\ntargets "));
-  EXPECT_EQ(run(translate_program(), {file, "--encode"}, {.input = "Stop!\n"}).out,
-      run(translate_program(), {multilingual_model(folder), "--encode"}, {.input = ">>fr<<Stop!\n"}).out);
-  EXPECT_EQ(run(translate_program(), {file, "--target-lang", "fr"}, {.input = "Stop!\n"}).out,
-      run(translate_program(), {file}, {.input = "Stop!\n"}).out);
+  EXPECT_EQ(translate_with(file, {"--encode"}, "Stop!\n").out,
+      translate_with(multilingual_model(folder), {"--encode"}, ">>fr<<Stop!\n").out);
+  EXPECT_EQ(translate_with(file, {"--target-lang", "fr"}, "Stop!\n").out, translate_with(file, {}, "Stop!\n").out);
 
-  const auto refusal = [](const std::filesystem::path& checkpoint, const Arguments& options) {
-    Arguments all = {"-q", checkpoint};
-    all.insert(all.end(), options.begin(), options.end());
-    return with_status(1, run(convert_program(), all)).err;
+  const auto refuse = [](const std::filesystem::path& path, const Arguments& options, const std::string& problem) {
+    EXPECT_EQ(
+        with_status(1, convert(path, options)).err, "goldcrest-convert: " + path.string() + ": " + problem + "\n");
   };
-  const auto begin = [](const std::filesystem::path& path) { return "goldcrest-convert: " + path.string() + ": "; };
-  EXPECT_EQ(refusal(multilingual().path(), {"--target-lang", "de"}),
-      begin(multilingual().path()) + "--target-lang \"de\": the model's target language is \"fr\"\n");
-  EXPECT_EQ(refusal(checkpoint_folder("enfr"), {"--target-lang", "de"}),
-      begin(checkpoint_folder("enfr")) + "--target-lang \"de\": the model's target language is \"fr\"\n");
-  EXPECT_EQ(refusal(checkpoint_folder("enfr"), {"--source-lang", "de"}),
-      begin(checkpoint_folder("enfr")) + "--source-lang \"de\": the model's source language is \"en\"\n");
+  for (const std::filesystem::path& checkpoint : {multilingual().path(), checkpoint_folder("enfr")})
+    refuse(checkpoint, {"--target-lang", "de"}, "--target-lang \"de\": the model's target language is \"fr\"");
+  refuse(checkpoint_folder("enfr"), {"--source-lang", "de"},
+      "--source-lang \"de\": the model's source language is \"en\"");
   EXPECT_EQ(run(convert_program(), {file, "--target-lang", "fr"}).err,
       "goldcrest-convert: " + file.string() +
           ": --target-lang works on a checkpoint, not on a .gcst file; give the checkpoint\n");
@@ -141,9 +116,7 @@ TEST(MinimumLength, ZeroLiftsTheModels) {
   const TemporaryFolder folder;
   const std::filesystem::path model = multilingual_model(folder);
   const auto tokens = [&](const Arguments& options) {
-    Arguments all = {model, "--tokens"};
-    all.insert(all.end(), options.begin(), options.end());
-    const std::string out = with_status(0, run(translate_program(), all, {.input = "Stop!\n"})).out;
+    const std::string out = with_status(0, translate_with(model, concat({"--tokens"}, options), "Stop!\n")).out;
     return 1 + std::count(out.begin(), out.end(), ' ');
   };
   EXPECT_GE(tokens({}), 12);
@@ -207,9 +180,7 @@ TEST_F(TranslateInspect, TargetsAreScored) {
   const std::string targets = folder.write("targets", translated("g2p", {"--tokens"}, words));
   const Lines searched = lines_of(translated("g2p", {"--length-penalty", "0", "--scores", "--token-scores"}, words));
   for (const Arguments& options : {Arguments{}, Arguments{"--batch", "4"}, Arguments{"--beam-size", "4"}}) {
-    Arguments scoring = {"--score", targets, "--token-scores"};
-    scoring.insert(scoring.end(), options.begin(), options.end());
-    const Lines scored = lines_of(translated("g2p", scoring, words));
+    const Lines scored = lines_of(translated("g2p", concat({"--score", targets, "--token-scores"}, options), words));
     ASSERT_EQ(scored.size(), 2u);
     for (size_t i = 0; i < 2; ++i) {
       const Lines fields = split(searched[i], '\t');
@@ -227,12 +198,11 @@ TEST_F(TranslateInspect, HardAlignmentsAreTheLargestOfTheSoftOnes) {
   const std::string sentence = "Where is the red station?\n";
   for (const Arguments& heads : {Arguments{}, Arguments{"--alignment-layer", "1"}, Arguments{"--alignment-head", "2"},
            Arguments{"--alignment-layer", "0", "--alignment-head", "3"}}) {
-    Arguments soft_options = {"--tokens", "--n-best", "2", "--alignments", "soft"},
-              hard_options = {"--tokens", "--n-best", "2", "--alignments", "hard"};
-    soft_options.insert(soft_options.end(), heads.begin(), heads.end());
-    hard_options.insert(hard_options.end(), heads.begin(), heads.end());
-    const Lines soft = lines_of(translated("enfr", soft_options, sentence)),
-                hard = lines_of(translated("enfr", hard_options, sentence));
+    const auto aligned = [&](const std::string& kind) {
+      const Arguments options = {"--tokens", "--n-best", "2", "--alignments", kind};
+      return lines_of(translated("enfr", concat(options, heads), sentence));
+    };
+    const Lines soft = aligned("soft"), hard = aligned("hard");
     ASSERT_EQ(soft.size(), 2u);
     ASSERT_EQ(hard.size(), 2u);
     for (size_t i = 0; i < 2; ++i) {
@@ -249,9 +219,8 @@ TEST_F(TranslateInspect, HardAlignmentsAreTheLargestOfTheSoftOnes) {
         for (const double weight : weights) sum += weight;
         EXPECT_NEAR(sum, 1, 1e-5);
         if (token > 0) expected += ' ';
-        expected += std::to_string(std::max_element(weights.begin(), weights.end()) - weights.begin());
-        expected += '-';
-        expected += std::to_string(token);
+        const auto largest = std::max_element(weights.begin(), weights.end()) - weights.begin();
+        expected += std::to_string(largest) + "-" + std::to_string(token);
       }
       EXPECT_EQ(split(hard[i], '\t').at(3), expected);
     }
@@ -270,9 +239,7 @@ TEST_F(TranslateInspect, BatchesAndThreadsChangeNoByte) {
   const Arguments looking = {"--alignments", "soft", "--token-scores", "--n-best", "2"};
   const std::string alone = translated("enfr", looking, input);
   for (const Arguments& way : {Arguments{"--batch", "7"}, Arguments{"--batch", "16", "--threads", "2"}}) {
-    Arguments options = looking;
-    options.insert(options.end(), way.begin(), way.end());
-    EXPECT_EQ(translated("enfr", options, input), alone);
+    EXPECT_EQ(translated("enfr", concat(looking, way), input), alone);
   }
 }
 

@@ -40,9 +40,7 @@ TEST(TranslateStream, ExcludesWhatNeedsTheWholeResult) {
 TEST(TranslateSample, DependsOnTheSeed) {
   const Arguments options = {"--sample", "--seed", "3", "--top-p", "0.9", "--temperature", "1.5"};
   const auto with = [&](const Arguments& more) {
-    Arguments all = options;
-    all.insert(all.end(), more.begin(), more.end());
-    return with_status(0, translate("enfr", all, kSentences)).out;
+    return with_status(0, translate("enfr", concat(options, more), kSentences)).out;
   };
   const std::string drawn = with({});
   EXPECT_EQ(with({"--batch", "3", "--threads", "2"}), drawn);
@@ -87,8 +85,7 @@ TEST(TranslateAlternatives, WithoutRoomAreOne) {
   for (const Arguments& no_room : {Arguments{"--max-target", "1"}, Arguments{"--max-target", "1", "--batch", "2"},
            Arguments{"--max-target", "2", "--prefix-ids", "17"},
            Arguments{"--max-target", "3", "--prefix-ids", "17 18"}, Arguments{"--max-length-factor", "0.01"}}) {
-    Arguments options = {"--alternatives", "3", "--tokens"};
-    options.insert(options.end(), no_room.begin(), no_room.end());
+    const Arguments options = concat({"--alternatives", "3", "--tokens"}, no_room);
     EXPECT_EQ(lines_of(translate("enfr", options, "Stop!\nLet's go home.\n").out).size(), 2u) << no_room[1];
   }
   // With one position they differ in it.

@@ -264,11 +264,8 @@ TEST(Translate, BatchesThreadsAndLowMemoryChangeNoByte) {
     for (const Arguments& way : {Arguments{"--batch", "3"}, Arguments{"--batch", "32"}, Arguments{"--batch", "256"},
              Arguments{"--threads", "2"}, Arguments{"--threads", "3", "--batch", "8"},
              Arguments{"--threads", "0", "--batch", "16"}, Arguments{"--low-memory"}}) {
-      Arguments options = search;
-      options.insert(options.end(), way.begin(), way.end());
-      const Outcome outcome = translate("enfr", options, input);
+      const Outcome outcome = with_status(0, translate("enfr", concat(search, way), input));
       EXPECT_EQ(outcome.err, "");
-      EXPECT_EQ(outcome.status, 0);
       EXPECT_EQ(outcome.out, alone) << ::testing::PrintToString(way);
     }
   }

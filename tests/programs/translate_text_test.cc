@@ -144,9 +144,8 @@ TEST_F(TranslateLines, SoftHyphensAreLeftOut) {
 TEST_F(TranslateLines, AGeneratedLineEndIsASpace) {
   for (const int byte : {0x0A, 0x00, 0x0B, 0x0C, 0x0D, 0x1B, 0x1C, 0x7F}) {
     const Arguments options = {"--bias-ids", "60 " + std::to_string(byte + 3), "--max-target", "3"};
-    const auto with = [&](Arguments more) {
-      more.insert(more.end(), options.begin(), options.end());
-      return translate("g2p-bytes", more, "wren\ncat\n").out;
+    const auto with = [&](const Arguments& more) {
+      return translate("g2p-bytes", concat(more, options), "wren\ncat\n").out;
     };
     const std::string raw(2, static_cast<char>(byte));
     EXPECT_EQ(with({}), "  \n  \n") << byte;
@@ -181,9 +180,9 @@ std::string piece_of(const std::string& id) {
 
 // --bias-ids makes unknown tokens. The token of the largest weight of --alignments stands for each, but not the end.
 TEST_F(TranslateLines, ASourceTokenReplacesAnUnknownOne) {
-  const auto lines = [&](Arguments options, const std::string& input) {
-    options.insert(options.end(), {"--no-split", "--beam-size", "1", "--bias-ids", "12 1", "--max-target", "9"});
-    return lines_of(translate("enfr", options, input).out);
+  const Arguments common = {"--no-split", "--beam-size", "1", "--bias-ids", "12 1", "--max-target", "9"};
+  const auto lines = [&](const Arguments& options, const std::string& input) {
+    return lines_of(translate("enfr", concat(common, options), input).out);
   };
   const std::string input = "Where is the station?\nI don't know what to do.\nLet's go home.\nThank you very much.\n";
   const std::vector<std::string> texts = lines({"--replace-unknowns"}, input),
@@ -317,14 +316,9 @@ std::string paragraph(const Lines& sentences) {
   return text + kSpaces.back();
 }
 
-Outcome translate(const std::filesystem::path& model, Arguments options, const std::string& input) {
-  options.insert(options.begin(), model);
-  return run(translate_program(), options, {.input = input});
-}
-
 // The lines of a run without errors.
 Lines translated_text(const std::string& task, const Arguments& options, const std::string& input) {
-  return lines_of(with_status(0, translate(converted_model(task), options, input)).out);
+  return lines_of(with_status(0, translate(task, options, input)).out);
 }
 
 TEST_F(TranslateSentences, SixOfALineAllComeOutWithTheirSpace) {
@@ -365,9 +359,7 @@ TEST_F(TranslateSentences, ALineIsOneSourceForOptionsThatSayMoreOfIt) {
   const std::string input = "Stop! I'm hungry.\n";
   for (const Arguments& options : {Arguments{"--tokens"}, Arguments{"--encode"}, Arguments{"--n-best", "2"},
            Arguments{"--scores"}, Arguments{"--token-scores"}, Arguments{"--alignments", "hard"}}) {
-    Arguments by_line = options;
-    by_line.emplace_back("--no-split");
-    EXPECT_EQ(translated_text("enfr", options, input), translated_text("enfr", by_line, input)) << options[0];
+    EXPECT_EQ(translated_text("enfr", options, input), translated_text("enfr", concat(options, {"--no-split"}), input));
   }
   const std::string ids = translated_text("enfr", {"--encode"}, input)[0];
   const std::string target = translated_text("enfr", {"--ids"}, ids + "\n")[0];
@@ -382,7 +374,7 @@ TEST_F(TranslateSentences, AModelOfCharactersTakesLines) {
 
 TEST_F(TranslateSentences, OnesThatAreTooLongAreCutFurther) {
   const std::string input = "I know what you want, but I can't help you; we have to go home now.\n";
-  EXPECT_EQ(translate(converted_model("enfr"), {"--max-source", "12", "--no-split"}, input).status, 3);
+  EXPECT_EQ(translate("enfr", {"--max-source", "12", "--no-split"}, input).status, 3);
   const Lines pieces =
       translated_text("enfr", {}, "I know what you want,\nbut I can't help you;\nwe have to go home now.\n");
   EXPECT_EQ(translated_text("enfr", {"--max-source", "12"}, input)[0], pieces[0] + ' ' + pieces[1] + ' ' + pieces[2]);
@@ -395,24 +387,16 @@ TEST_F(TranslateSentences, OnesThatAreTooLongAreCutFurther) {
   EXPECT_FALSE(lines[0].empty());
   EXPECT_EQ(lines[1], "");
   // A limit that no character fits is an error of the line.
-  EXPECT_EQ(translate(converted_model("enfr"), {"--max-source", "1"}, "Stop!\n").status, 3);
+  EXPECT_EQ(translate("enfr", {"--max-source", "1"}, "Stop!\n").status, 3);
 }
 
 TEST_F(TranslateSentences, OfALineAllBeginWithItsLanguageCode) {
   CheckpointCopy copy("enfr");
-  copy.edit("vocab.json", [](nlohmann::json& vocabulary) {
-    for (const auto& [text, id] : vocabulary.items()) {
-      if (id != 5990) continue;
-      const std::string rare = text;
-      vocabulary.erase(rare);
-      vocabulary[">>fr<<"] = 5990;
-      return;
-    }
-  });
+  add_french_code(copy);
   const std::filesystem::path model = folder / "model.gcst";
   ASSERT_EQ(convert(copy.path(), {"-o", model}).status, 0);
   const auto outcome = [&](const std::string& input) {
-    Outcome run = with_status(0, translate(model, {"--stats"}, input));
+    Outcome run = with_status(0, translate_with(model, {"--stats"}, input));
     const std::string name = "source tokens ";
     run.err = run.err.substr(run.err.find(name) + name.size());
     run.err = run.err.substr(0, run.err.find(','));
@@ -432,9 +416,9 @@ TEST_F(TranslateSentences, OfAbbreviationsInAFile) {
   const std::string file = folder.write("abbreviations", "sation.\nstation.\n").string();
   EXPECT_EQ(translated_text("enfr", {"--abbreviations", file}, input), translated_text("enfr", {"--no-split"}, input));
   EXPECT_NE(translated_text("enfr", {}, input), translated_text("enfr", {"--no-split"}, input));
-  const Outcome missing = with_status(1, translate(converted_model("enfr"), {"--abbreviations", "/no/such"}, input));
+  const Outcome missing = with_status(1, translate("enfr", {"--abbreviations", "/no/such"}, input));
   EXPECT_EQ(missing.err, "goldcrest-translate: /no/such: cannot be read: No such file or directory\n");
-  EXPECT_EQ(translate(converted_model("enfr"), {"--abbreviations", file, "--no-split"}, input).status, 2);
+  EXPECT_EQ(translate("enfr", {"--abbreviations", file, "--no-split"}, input).status, 2);
 }
 }  // namespace
 }  // namespace goldcrest::test

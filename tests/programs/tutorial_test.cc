@@ -29,8 +29,8 @@ TEST(Tutorial, ThePagesCommandsConvertEachOfThem) {
         {"target_vocabulary", {"<s>", "</s>", "<pad>", "<unk>", "eins", "zwei", "drei"}}});
     checkpoint.folder.write("config.json", config.dump());
     const Outcome converted = with_status(0, typed(commands[1]));
-    EXPECT_NE(converted.out.find(std::string("model.pt (") + model_type + ")"), std::string::npos) << converted.out;
-    EXPECT_EQ(converted.err.find("warning"), std::string::npos) << converted.err;
+    EXPECT_TRUE(has(converted.out, std::string("model.pt (") + model_type + ")"));
+    EXPECT_FALSE(has(converted.err, "warning"));
     EXPECT_TRUE(std::filesystem::exists(checkpoint.folder / "model.gcst"));
     const bool has_bound = std::regex_search(converted.out,
         std::regex("\nnorms    1e-06 is added to the deviation, folded; this changes a norm by at most [0-9.e-]+ of "
@@ -59,7 +59,7 @@ TEST(Tutorial, EveryReportHasTheBoundOfFoldedNorms) {
   EXPECT_NEAR(
       norms.at("largest_relative_error").get<double>(), 1e-6 / norms.at("smallest_deviation").get<double>(), 1e-10);
   EXPECT_GT(norms.at("rows").get<size_t>(), 0u);
-  EXPECT_NE(read_file(page).find("<h2>Norms</h2><pre>norms    1e-06 is added to the deviation"), std::string::npos);
+  EXPECT_TRUE(has(read_file(page), "<h2>Norms</h2><pre>norms    1e-06 is added to the deviation"));
 }
 
 TEST(Tutorial, NormsThatTheirEpsilonChangesAreRefused) {
@@ -155,10 +155,9 @@ TEST(List, IsForATerminal) {
                               "  OPUS-MT and other Marian models of Hugging Face\n"
                               "      safetensors (also sharded), pytorch_model.bin\n"))
       << outcome.out;
-  EXPECT_NE(outcome.out.find("  your own PyTorch nn.Transformer\n"), std::string::npos) << outcome.out;
-  EXPECT_NE(outcome.out.find("a config.json\n      (converter/dialects/NN_TRANSFORMER.md)"), std::string::npos)
-      << outcome.out;
-  EXPECT_NE(outcome.out.find("\nrefused by name\n  other encoder-decoders "), std::string::npos) << outcome.out;
+  EXPECT_TRUE(has(outcome.out, "  your own PyTorch nn.Transformer\n"));
+  EXPECT_TRUE(has(outcome.out, "a config.json\n      (converter/dialects/NN_TRANSFORMER.md)"));
+  EXPECT_TRUE(has(outcome.out, "\nrefused by name\n  other encoder-decoders "));
   for (const size_t columns : {48u, 80u, 120u}) {
     for (const std::string& line : lines_of(converter::list_families(columns))) {
       EXPECT_LE(line.size(), columns) << line;

@@ -13,9 +13,8 @@ using MakeShortlist = InFolder;
 using Shortlist = InFolder;
 
 // The report of a conversion that may warn.
-nlohmann::json report_of(const std::filesystem::path& checkpoint, Arguments options) {
-  options.push_back("--json");
-  return nlohmann::json::parse(with_status(0, convert(checkpoint, options)).out);
+nlohmann::json report_of(const std::filesystem::path& checkpoint, const Arguments& options) {
+  return nlohmann::json::parse(with_status(0, convert(checkpoint, concat(options, {"--json"}))).out);
 }
 
 std::string translate(const std::filesystem::path& model, const std::string& lines) {
@@ -153,10 +152,7 @@ TEST_F(MakeShortlist, IdsAreForModelsWithoutATokenizer) {
   std::string ids;
   for (int i = 0; i < 20; ++i) ids += std::to_string(4 + i) + " 5 2\t7 8 2\n";
   const std::string text = folder.write("text", ids);
-  copy.edit("config.json", [](nlohmann::json& config) {
-    for (const char* key : {"source_vocabulary", "target_vocabulary", "unk_token"}) config.erase(key);
-    config.update({{"pad_token", 0}, {"bos_token", 1}, {"eos_token", 2}});
-  });
+  remove_tokenizer(copy);
   EXPECT_EQ(convert(copy.path(), {"--make-shortlist", text, "--ids"}).status, 0);
   const Outcome of_text = with_status(1, convert(copy.path(), {"--make-shortlist", text}));
   EXPECT_EQ(of_text.err, "goldcrest-convert: " + copy.path().string() +
@@ -187,24 +183,20 @@ void write_model(const TemporaryFolder& folder) {
 
 constexpr const char* kLines = "word3 word7\nword9\n";
 
-std::string translated(const std::filesystem::path& model, std::vector<std::string> options) {
-  std::vector<std::string> arguments = {model, "--tokens", "--max-target", "20"};
-  arguments.insert(arguments.end(), options.begin(), options.end());
-  return with_status(0, run(translate_program(), arguments, {.input = kLines})).out;
+std::string translated(const std::filesystem::path& model, const Arguments& options) {
+  return with_status(0, translate_with(model, concat({"--tokens", "--max-target", "20"}, options), kLines)).out;
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST_F(Shortlist, IsUsedUnlessItIsTurnedOff) {
   write_model(folder);
   const auto file = folder / "listed.gcst", plain = folder / "plain.gcst";
   const Outcome converted = run(convert_program(), {"--verbose", folder.path(), "-o", file});
   ASSERT_EQ(converted.status, 0) << converted.err;
-  EXPECT_TRUE(contains(converted.out,
+  EXPECT_TRUE(has(converted.out,
       "shortlist 250 bytes: 3 ids of every sentence, 0.9 of a source id (mean), 0 n-grams (the engine needs "
       "GOLDCREST_SHORTLIST)\n"))
       << converted.out;
-  EXPECT_TRUE(contains(converted.out, ", K = 48 (the multiple of 16 above 41 candidates)")) << converted.out;
+  EXPECT_TRUE(has(converted.out, ", K = 48 (the multiple of 16 above 41 candidates)")) << converted.out;
   ASSERT_EQ(convert(folder.path(), {"-o", plain, "--shortlist", "none"}).status, 0);
 
   const std::string listed = translated(file, {}), whole = translated(plain, {});
@@ -223,11 +215,11 @@ TEST_F(Shortlist, IsUsedUnlessItIsTurnedOff) {
 
   const Outcome inspected = run(inspect_program(), {file, "--self-test"});
   EXPECT_EQ(inspected.status, 0) << inspected.out;
-  EXPECT_TRUE(contains(inspected.out,
+  EXPECT_TRUE(has(inspected.out,
       "shortlist    250 bytes: 3 ids of every sentence, 0.9 of a source id (mean), 0 n-grams\n"
       "             a source with more than 41 candidates is searched among all ids\n"))
       << inspected.out;
-  EXPECT_FALSE(contains(run(inspect_program(), {plain}).out, "shortlist"));
+  EXPECT_FALSE(has(run(inspect_program(), {plain}).out, "shortlist"));
 }
 
 // Tests K in the printed formula.
@@ -248,7 +240,7 @@ TEST_F(Shortlist, TheArenasFormulaCountsCandidates) {
         {file, "--map", "--max-source", "8", "--max-source-bytes", "50", "--max-target", "9", "--beam-size", "3",
             "--batch", "2", "--encoder-rows", "4", "--max-candidates", std::to_string(candidates)});
     const std::string bytes = std::to_string(ArenaFormula(outcome.out).evaluate(limits));
-    EXPECT_TRUE(contains(outcome.out, "arena        " + bytes + " bytes for ")) << outcome.out;
+    EXPECT_TRUE(has(outcome.out, "arena        " + bytes + " bytes for ")) << outcome.out;
   }
 }
 
@@ -261,7 +253,7 @@ TEST_F(Shortlist, AnotherCanBeNamed) {
   EXPECT_EQ(converted.err, "goldcrest-convert: warning: " + (folder / "vmap.txt").string() +
                                ": 0 of its lines and 1 of its candidates are not of this model's vocabularies\n"
                                "goldcrest-convert: 1 warning\n");
-  EXPECT_TRUE(contains(converted.out, "\"ngrams\": 1")) << converted.out;
+  EXPECT_TRUE(has(converted.out, "\"ngrams\": 1")) << converted.out;
   const std::string listed = translated(file, {});
   EXPECT_EQ(listed.find_first_not_of("0123456789 \n"), std::string::npos);
   EXPECT_NE(listed, translated(file, {"--no-shortlist"}));
@@ -275,7 +267,7 @@ TEST_F(Shortlist, IsEvaluated) {
   const Outcome evaluated = run(convert_program(), arguments);
   ASSERT_EQ(evaluated.status, 0) << evaluated.err;
   // The second line's candidates are the end, 1, 2 and 32.
-  EXPECT_TRUE(contains(evaluated.out,
+  EXPECT_TRUE(has(evaluated.out,
       "shortlist: 4.0 candidates (mean), 4 (most), 1 lines with the whole vocabulary; against the whole vocabulary 1 "
       "lines identical (50.00 %), token agreement "))
       << evaluated.out;
@@ -298,8 +290,8 @@ TEST_F(Shortlist, Refusals) {
       (folder / "lex.txt").string() + ":1: has 2 words, expected three: target, source, probability");
   const Outcome both =
       with_status(2, run(translate_program(), {"x.gcst", "--no-shortlist", "--max-candidates", "3"}, {.input = "\n"}));
-  EXPECT_TRUE(contains(both.err, "--max-candidates excludes --no-shortlist") ||
-              contains(both.err, "--no-shortlist excludes --max-candidates"))
+  EXPECT_TRUE(has(both.err, "--max-candidates excludes --no-shortlist") ||
+              has(both.err, "--no-shortlist excludes --max-candidates"))
       << both.err;
 }
 }  // namespace
