@@ -289,6 +289,13 @@ struct BadCheckpoint {
   std::vector<std::string> words;
 };
 
+std::function<void(MarianFolder&)> setting(const char* key, const json& value) {
+  return [key, value](MarianFolder& c) { c.config[key] = value; };
+}
+std::function<void(MarianFolder&)> no_setting(const char* key) {
+  return [key](MarianFolder& c) { c.config.erase(key); };
+}
+
 void expect_refused(const std::vector<BadCheckpoint>& cases) {
   for (const BadCheckpoint& bad : cases) {
     MarianFolder checkpoint;
@@ -300,71 +307,45 @@ void expect_refused(const std::vector<BadCheckpoint>& cases) {
 TEST(Marian, RefusesBrokenTensors) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
   const std::string fc1 = "model.encoder.layers.1.fc1.weight", beta = "model.decoder.layers.0.final_layer_norm.bias";
+  const auto stored = [](const std::string& name, const std::vector<size_t>& shape, size_t n_values) {
+    return [=](MarianFolder& c) { c.tensor(name) = NamedTensor{name, shape, std::vector<float>(n_values)}; };
+  };
   expect_refused({
       {"missing matrix", [&](auto& c) { c.remove(fc1); }, {"model.safetensors", fc1, "missing"}},
       {"missing norm", [&](auto& c) { c.remove(beta); }, {"model.safetensors", beta, "missing"}},
       {"missing embedding", [](auto& c) { c.remove("model.shared.weight"); }, {"model.shared.weight", "missing"}},
-      {"wrong rows",
-          [&](auto& c) {
-            c.tensor(fc1) = {fc1, {13, 8}, std::vector<float>(104)};
-          },
-          {"model.safetensors", fc1, "[13, 8]", "expected [12, 8]"}},
-      {"transposed",
-          [&](auto& c) {
-            c.tensor(fc1).shape = {8, 12};
-          },
-          {fc1, "[8, 12]", "expected [12, 8]"}},
-      {"flat", [&](auto& c) { c.tensor(fc1).shape = {96}; }, {fc1, "[96]", "expected [12, 8]"}},
-      {"wrong length",
-          [&](auto& c) {
-            c.tensor(beta) = {beta, {7}, std::vector<float>(7)};
-          },
-          {beta, "[7]", "expected [8]"}},
-      {"riscv_scalar",
-          [&](auto& c) {
-            c.tensor(beta) = {beta, {}, {1}};
-          },
-          {beta, "[]", "expected [8]"}},
+      {"wrong rows", stored(fc1, {13, 8}, 104), {"model.safetensors", fc1, "[13, 8]", "expected [12, 8]"}},
+      {"transposed", stored(fc1, {8, 12}, 96), {fc1, "[8, 12]", "expected [12, 8]"}},
+      {"flat", stored(fc1, {96}, 96), {fc1, "[96]", "expected [12, 8]"}},
+      {"wrong length", stored(beta, {7}, 7), {beta, "[7]", "expected [8]"}},
+      {"scalar", stored(beta, {}, 1), {beta, "[]", "expected [8]"}},
       {"NaN", [&](auto& c) { c.tensor(fc1).values[19] = kNan; }, {"model.safetensors", fc1, "nan", "[2, 3]"}},
       {"infinity", [&](auto& c) { c.tensor(beta).values[7] = -kInfinity; }, {beta, "-inf", "[7]"}},
       {"NaN in the table", [](auto& c) { c.tensor("model.shared.weight").values[8 * 5999] = kNan; },
           {"model.shared.weight", "[5999, 0]"}},
-      {"one layer less", [](auto& c) { c.config["encoder_layers"] = 3; },
-          {"model.encoder.layers.2.self_attn.q_proj.weight", "missing"}},
-      {"another vocabulary", [](auto& c) { c.config["vocab_size"] = 6001; },
-          {"model.shared.weight", "[6000, 8]", "[6001, 8]"}},
-      {"final norm missing", [](auto& c) { c.config["add_final_layer_norm"] = true; },
-          {"model.encoder.layer_norm.weight", "missing"}},
-      {"learned positions missing", [](auto& c) { c.config["static_position_embeddings"] = false; },
+      {"one layer less", setting("encoder_layers", 3), {"model.encoder.layers.2.self_attn.q_proj.weight", "missing"}},
+      {"another vocabulary", setting("vocab_size", 6001), {"model.shared.weight", "[6000, 8]", "[6001, 8]"}},
+      {"final norm missing", setting("add_final_layer_norm", true), {"model.encoder.layer_norm.weight", "missing"}},
+      {"learned positions missing", setting("static_position_embeddings", false),
           {"model.encoder.embed_positions.weight", "missing"}},
-      {"untied projection missing", [](auto& c) { c.config["tie_word_embeddings"] = false; },
-          {"lm_head.weight", "missing"}},
+      {"untied projection missing", setting("tie_word_embeddings", false), {"lm_head.weight", "missing"}},
   });
 }
 
 TEST(Marian, RefusesBrokenSettings) {
   expect_refused({
-      {"no d_model", [](auto& c) { c.config.erase("d_model"); }, {"config.json", "\"d_model\" is missing"}},
-      {"d_model a text", [](auto& c) { c.config["d_model"] = "8"; },
-          {"config.json", "\"d_model\"", "expected an integer"}},
-      {"negative layers", [](auto& c) { c.config["decoder_layers"] = -1; },
-          {"\"decoder_layers\" is \"-1\"", "from 1 to 256"}},
-      {"heads", [](auto& c) { c.config["encoder_attention_heads"] = 3; },
-          {"encoder_attention_heads", "3", "divisor of d_model 8"}},
-      {"activation", [](auto& c) { c.config["activation_function"] = "elu"; },
-          {"activation_function", "elu", "relu, gelu"}},
-      {"no activation", [](auto& c) { c.config.erase("activation_function"); }, {"activation_function", "missing"}},
-      {"many positions", [](auto& c) { c.config["max_position_embeddings"] = 4'000'000'000u; },
-          {"max_position_embeddings"}},
-      {"flag a number", [](auto& c) { c.config["scale_embedding"] = 1; },
-          {"scale_embedding", "expected true or false"}},
-      {"end token out of range", [](auto& c) { c.config["eos_token_id"] = 6000; },
-          {"eos_token_id", "6000", "from 0 to 5999"}},
-      {"no end token", [](auto& c) { c.config.erase("eos_token_id"); }, {"eos_token_id", "missing"}},
-      {"forced end differs", [](auto& c) { c.config["forced_eos_token_id"] = 5; },
-          {"forced_eos_token_id", "5", "end token 0"}},
-      {"banned token out of range", [](auto& c) { c.config["bad_words_ids"] = {{6000}}; },
-          {"bad_words_ids", "below 6000"}},
+      {"no d_model", no_setting("d_model"), {"config.json", "\"d_model\" is missing"}},
+      {"d_model a text", setting("d_model", "8"), {"config.json", "\"d_model\"", "expected an integer"}},
+      {"negative layers", setting("decoder_layers", -1), {"\"decoder_layers\" is \"-1\"", "from 1 to 256"}},
+      {"heads", setting("encoder_attention_heads", 3), {"encoder_attention_heads", "3", "divisor of d_model 8"}},
+      {"activation", setting("activation_function", "elu"), {"activation_function", "elu", "relu, gelu"}},
+      {"no activation", no_setting("activation_function"), {"activation_function", "missing"}},
+      {"many positions", setting("max_position_embeddings", 4'000'000'000u), {"max_position_embeddings"}},
+      {"flag a number", setting("scale_embedding", 1), {"scale_embedding", "expected true or false"}},
+      {"end token out of range", setting("eos_token_id", 6000), {"eos_token_id", "6000", "from 0 to 5999"}},
+      {"no end token", no_setting("eos_token_id"), {"eos_token_id", "missing"}},
+      {"forced end differs", setting("forced_eos_token_id", 5), {"forced_eos_token_id", "5", "end token 0"}},
+      {"banned token out of range", setting("bad_words_ids", {{6000}}), {"bad_words_ids", "below 6000"}},
       {"minimum above positions",
           [](auto& c) {
             c.config.erase("max_length");
@@ -385,9 +366,9 @@ TEST(Marian, RefusesBrokenSettings) {
           {"generation_config.json: setting \"min_new_tokens\" is 8, but ",
               "generation_config.json: setting \"max_length\" is 9: transformers would warn of it and stop after 8 "
               "tokens"}},
-      {"another model", [](auto& c) { c.config["model_type"] = "led"; },
+      {"another model", setting("model_type", "led"),
           {"config.json", "led", "not supported", "marian", "nn_transformer"}},
-      {"no model type", [](auto& c) { c.config.erase("model_type"); }, {"model_type", "missing", "marian"}},
+      {"no model type", no_setting("model_type"), {"model_type", "missing", "marian"}},
       {"config is a list", [](auto& c) { c.config = json::array(); }, {"config.json", "expected an object"}},
   });
 }

@@ -186,7 +186,7 @@ TEST(Toolkit, FairseqTellsItsSettings) {
 }
 
 TEST(Toolkit, FairseqsTablesMayBeShared) {
-  ToolkitFolder checkpoint({.is_fairseq = true, .is_old = true, .is_pre_norm = false});
+  ToolkitFolder checkpoint(kOldFairseq);
   checkpoint.tensors.erase("decoder.embed_out");
   checkpoint.saved["args"]["share_decoder_input_output_embed"] = true;
   ModelSpec spec = checkpoint.load();
@@ -284,20 +284,12 @@ TEST(Toolkit, MergesBesideItCutTexts) {
 
 // OpenNMT-py's and fairseq's checkpoints that are refused, each with its exact message, and damaged files.
 
-constexpr ToolkitShape kPlainOpenNmt = {}, kPlainFairseq = {.is_fairseq = true, .is_pre_norm = false},
-                       kOlderFairseq = {.is_fairseq = true, .is_old = true, .is_pre_norm = false};
-
 // Returns the message without the folder and its slash.
 std::string refusal(const ToolkitFolder& checkpoint, const std::function<void()>& load) {
-  try {
-    load();
-  } catch (const Error& error) {
-    std::string text = error.what();
-    const std::string folder = checkpoint.folder.path().string() + "/";
-    for (size_t at; (at = text.find(folder)) != std::string::npos;) text.erase(at, folder.size());
-    return text;
-  }
-  return "no error";
+  std::string text = error_of(load);
+  const std::string folder = checkpoint.folder.path().string() + "/";
+  for (size_t at; (at = text.find(folder)) != std::string::npos;) text.erase(at, folder.size());
+  return text;
 }
 std::string refusal(const ToolkitFolder& checkpoint) {
   return refusal(checkpoint, [&] { checkpoint.load(); });
@@ -340,7 +332,7 @@ TEST(ToolkitRefusals, OpenNmtPysOtherModels) {
       {"heads", 0, " is \"0\", expected an integer from 1 to 256"},
       {"norm_eps", "x", " is \"\"x\"\", expected a number from 1e-12 to 1"}};
   for (const Case& c : cases) {
-    ToolkitFolder checkpoint(kPlainOpenNmt);
+    ToolkitFolder checkpoint(kOpenNmt);
     checkpoint.saved["opt"][c.key] = c.value;
     EXPECT_EQ(refusal(checkpoint), std::string("model.pt: opt: setting \"") + c.key + "\"" + c.text);
   }
@@ -376,16 +368,16 @@ TEST(ToolkitRefusals, FairseqsOtherModels) {
           " is true, expected false: tokens of languages in the place of start and end are not supported"},
       {"encoder_attention_heads", "2", " is \"\"2\"\", expected an integer from 1 to 256"}};
   for (const Case& c : cases) {
-    ToolkitFolder checkpoint(kPlainFairseq);
+    ToolkitFolder checkpoint(kFairseqPost);
     checkpoint.saved["cfg"]["model"][c.key] = c.value;
     EXPECT_EQ(refusal(checkpoint), std::string("model.pt: cfg.model: setting \"") + c.key + "\"" + c.text);
   }
-  ToolkitFolder task(kPlainFairseq);
+  ToolkitFolder task(kFairseqPost);
   task.saved["cfg"]["task"]["_name"] = "translation_multi_simple_epoch";
   EXPECT_EQ(refusal(task),
       "model.pt: cfg.task: setting \"_name\" is \"translation_multi_simple_epoch\", expected \"translation\": what "
       "other tasks put around texts is not known");
-  ToolkitFolder args(kOlderFairseq);
+  ToolkitFolder args(kOldFairseq);
   args.saved["args"]["task"] = "semisupervised_translation";
   EXPECT_EQ(refusal(args),
       "model.pt: args: setting \"task\" is \"semisupervised_translation\", expected \"translation\": what other tasks "
@@ -393,28 +385,28 @@ TEST(ToolkitRefusals, FairseqsOtherModels) {
 }
 
 TEST(ToolkitRefusals, TensorsThatDoNotFit) {
-  ToolkitFolder features(kPlainOpenNmt);
+  ToolkitFolder features(kOpenNmt);
   features.add("encoder.embeddings.make_embedding.emb_luts.1.weight", {3, 8});
   EXPECT_EQ(refusal(features),
       "model.pt: tensor \"encoder.embeddings.make_embedding.emb_luts.1.weight\" is not known, and may change the "
       "graph");
-  ToolkitFolder noise(kPlainFairseq);
+  ToolkitFolder noise(kFairseqPost);
   noise.add("encoder.quant_noise.weight", {8, 8});
   EXPECT_EQ(refusal(noise), "model.pt: tensor \"encoder.quant_noise.weight\" is not known, and may change the graph");
-  ToolkitFolder depth(kPlainOpenNmt);
+  ToolkitFolder depth(kOpenNmt);
   depth.saved["opt"]["enc_layers"] = 3;
   EXPECT_EQ(refusal(depth), "model.pt: setting \"num_encoder_layers\" is 3, but the tensors have 2 (encoder.layers)");
-  ToolkitFolder norm(kPlainFairseq);
+  ToolkitFolder norm(kFairseqPost);
   norm.saved["cfg"]["model"]["encoder_normalize_before"] = true;
   EXPECT_EQ(refusal(norm),
       "model.pt: setting \"encoder_final_norm\" is true, but the tensors have no \"encoder.layer_norm.weight\"");
-  ToolkitFolder embedding(kPlainFairseq);
+  ToolkitFolder embedding(kFairseqPost);
   embedding.saved["cfg"]["model"]["layernorm_embedding"] = true;
   EXPECT_EQ(refusal(embedding),
       "model.pt: tensor \"encoder.layernorm_embedding.weight\" is missing, and 3 more: "
       "\"encoder.layernorm_embedding.bias\", \"decoder.layernorm_embedding.weight\", "
       "\"decoder.layernorm_embedding.bias\"");
-  ToolkitFolder positions(kPlainOpenNmt);
+  ToolkitFolder positions(kOpenNmt);
   positions.tensors["encoder.embeddings.make_embedding.pe.pe"].values[9] += 1;
   EXPECT_EQ(refusal(positions),
       "model.pt: tensor \"encoder.embeddings.make_embedding.pe.pe\" differs by up to 1 from the table that model.pt: "
@@ -426,11 +418,11 @@ TEST(ToolkitRefusals, CheckpointsWithoutSettings) {
   const std::string opennmt =
       ", which OpenNMT-py saves with the weights; give the checkpoint that it wrote itself, with -save_format pytorch";
   for (const char* key : {"opt", "vocab"}) {
-    ToolkitFolder checkpoint(kPlainOpenNmt);
+    ToolkitFolder checkpoint(kOpenNmt);
     checkpoint.saved[key] = nullptr;
     EXPECT_EQ(refusal(checkpoint), "model.pt: has no \"" + std::string(key) + "\"" + opennmt);
   }
-  ToolkitFolder plain(kPlainOpenNmt);
+  ToolkitFolder plain(kOpenNmt);
   std::vector<NamedTensor> all;
   for (const auto& [name, tensor] : plain.tensors) all.push_back(tensor);
   std::ofstream stream(plain.folder / "model.safetensors", std::ios::binary);
@@ -442,11 +434,11 @@ TEST(ToolkitRefusals, CheckpointsWithoutSettings) {
       "model.pt: has neither \"args\" nor \"cfg\" with \"model\" and \"task\", which fairseq saves with the weights; "
       "give the checkpoint that fairseq-train wrote";
   for (const char* lacking : {"model", "task"}) {
-    ToolkitFolder checkpoint(kPlainFairseq);
+    ToolkitFolder checkpoint(kFairseqPost);
     checkpoint.saved["cfg"].erase(lacking);
     EXPECT_EQ(refusal(checkpoint), fairseq);
   }
-  ToolkitFolder checkpoint(kPlainFairseq);
+  ToolkitFolder checkpoint(kFairseqPost);
   checkpoint.saved = {{"args", "text"}};
   EXPECT_EQ(refusal(checkpoint), fairseq);
   checkpoint.files["config.json"] = R"({"model_type": "marian"})";
@@ -458,7 +450,7 @@ TEST(ToolkitRefusals, OpenNmtPysVocabularies) {
   const std::string not_a_list =
       " vocabulary is not a list of tokens, nor torchtext's object of one; save the model with OpenNMT-py 3 "
       "(tools/convertv2_v3.py)";
-  ToolkitFolder checkpoint(kPlainOpenNmt);
+  ToolkitFolder checkpoint(kOpenNmt);
   for (const nlohmann::json& bad :
       {nlohmann::json(nullptr), nlohmann::json(3), nlohmann::json{{"fields", nlohmann::json::array({1, 2})}},
           nlohmann::json{{"__class__", "torchtext.vocab Vocab"}, {"stoi", {{"a", 1}}}}}) {
@@ -480,7 +472,7 @@ TEST(ToolkitRefusals, OpenNmtPysVocabularies) {
 
 TEST(ToolkitRefusals, FairseqsDictionaries) {
   const auto with = [](const char* dictionary) {
-    ToolkitFolder checkpoint(kPlainFairseq);
+    ToolkitFolder checkpoint(kFairseqPost);
     checkpoint.files["dict.de.txt"] = dictionary;
     return refusal(checkpoint);
   };
@@ -500,7 +492,7 @@ TEST(ToolkitRefusals, FairseqsDictionaries) {
       "\"encoder.embed_tokens.weight\" has shape [9, 8]");
   EXPECT_EQ(with("a b 5\r\n# 3\n\xe2\x96\x81 2"), "no error") << "texts may have spaces; a last line needs no end";
 
-  ToolkitFolder checkpoint(kPlainFairseq);
+  ToolkitFolder checkpoint(kFairseqPost);
   checkpoint.files.erase("dict.en.txt");
   EXPECT_EQ(refusal(checkpoint),
       "dict.en.txt: is missing; it has the target vocabulary: copy it from the training's data folder");
@@ -515,7 +507,7 @@ TEST(ToolkitRefusals, FairseqsDictionaries) {
 
 // Changes every byte of a dictionary, and cuts it at every length: an error or a model, never a crash.
 TEST(ToolkitRefusals, DamagedDictionaries) {
-  ToolkitFolder checkpoint(kPlainFairseq);
+  ToolkitFolder checkpoint(kFairseqPost);
   checkpoint.write();
   const std::string good = checkpoint.files.at("dict.de.txt");
   size_t refused = 0;
@@ -536,7 +528,7 @@ TEST(ToolkitRefusals, DamagedDictionaries) {
 
 // Changes bytes of the settings, and cuts the file within them.
 TEST(ToolkitRefusals, DamagedPickles) {
-  for (const ToolkitShape& shape : {kPlainOpenNmt, kOlderFairseq}) {
+  for (const ToolkitShape& shape : {kOpenNmt, kOldFairseq}) {
     ToolkitFolder checkpoint(shape);
     checkpoint.write();
     const std::string good = checkpoint.pickle();
@@ -563,7 +555,7 @@ std::string key(const std::string& text) {
 }
 
 std::string pickle_refusal(const std::string& more) {
-  ToolkitFolder checkpoint(kPlainFairseq);
+  ToolkitFolder checkpoint(kFairseqPost);
   std::string pickle = checkpoint.pickle();
   pickle.insert(pickle.size() - 2, more);  // before the end of the outermost dictionary
   return refusal(checkpoint, [&] {
@@ -622,7 +614,7 @@ TEST(ToolkitRefusals, SettingsInManyPlaces) {
 }
 
 TEST(ToolkitRefusals, AFolderOfSeveralCheckpoints) {
-  ToolkitFolder checkpoint(kPlainFairseq);
+  ToolkitFolder checkpoint(kFairseqPost);
   checkpoint.write();
   std::filesystem::copy_file(checkpoint.weights(), checkpoint.folder / "checkpoint_last.pt");
   EXPECT_EQ(refusal(checkpoint),
@@ -631,7 +623,7 @@ TEST(ToolkitRefusals, AFolderOfSeveralCheckpoints) {
 }
 
 TEST(ToolkitRefusals, ThereIsNoConfigToPrint) {
-  ToolkitFolder checkpoint(kPlainOpenNmt);
+  ToolkitFolder checkpoint(kOpenNmt);
   checkpoint.write();
   EXPECT_EQ(refusal(checkpoint, [&] { config_template(checkpoint.weights()); }),
       "model.pt: this is an OpenNMT-py checkpoint; goldcrest-convert converts it to a .gcst file");

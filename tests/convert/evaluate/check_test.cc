@@ -69,7 +69,7 @@ TEST(Check, NamesTheFirstLayerThatDeparts) {
     const bool says_settings =
         to_text(report).find("with " + mistake.equal_with + " it is equal\n") != std::string::npos;
     EXPECT_EQ(says_settings, !mistake.equal_with.empty());
-    EXPECT_NE(to_text(report).find("first departure: " + mistake.departs + ", line 0"), std::string::npos);
+    EXPECT_TRUE(test::has(to_text(report), "first departure: " + mistake.departs + ", line 0"));
   }
 }
 
@@ -109,7 +109,7 @@ TEST(Check, ALayerThatTheModelLacksOrThatHasAnotherShape) {
   const CheckReport shallow = check_with(spec, samples);
   ASSERT_NE(shallow.first_departure(), nullptr);
   EXPECT_EQ(shallow.first_departure()->tensor, "decoder.layers.1");
-  EXPECT_NE(shallow.first_departure()->reason.find("no such layer"), std::string::npos);
+  EXPECT_TRUE(test::has(shallow.first_departure()->reason, "no such layer"));
 
   samples.write_zeros("trace.safetensors", "encoder.embed", 7, 64);
   const CheckReport narrow = check_with(g2p(), samples);
@@ -135,8 +135,8 @@ TEST(Check, WhatIsMissingIsSaidAndTheRestCompared) {
   EXPECT_TRUE(report.tensors.empty());
   EXPECT_EQ(report.searches.size(), 2u);
   ASSERT_EQ(report.not_compared.size(), 2u);
-  EXPECT_NE(report.not_compared[0].find("encoder.pooler"), std::string::npos);
-  EXPECT_NE(report.not_compared[1].find("logits.safetensors"), std::string::npos);
+  EXPECT_TRUE(test::has(report.not_compared[0], "encoder.pooler"));
+  EXPECT_TRUE(test::has(report.not_compared[1], "logits.safetensors"));
 
   samples.write("results.jsonl", "{\"source_ids\": [5, 2]}\n");
   report = check_with(g2p(), samples);
@@ -198,7 +198,7 @@ TEST(Check, RefusesSamplesThatMakeNoSense) {
     return test::error_of([&] { check_with(spec, samples); });
   };
   const auto expect_message = [&](const std::string& results, const std::string& part) {
-    EXPECT_NE(message(results).find(part), std::string::npos) << message(results);
+    EXPECT_TRUE(test::has(message(results), part));
   };
   EXPECT_THROW(check_with(spec, test::SampleFolder()), Error);  // without results.jsonl
   expect_message("\n \n", "no lines");

@@ -67,7 +67,7 @@ TEST_F(EmitC, TheHeaderHasEveryNumber) {
       "MODEL_G2P_BATCH, MODEL_G2P_N_BEST, MODEL_G2P_ENCODER_ROWS, MODEL_G2P_THREADS, MODEL_G2P_INSPECTION, "
       "MODEL_G2P_ALIGNMENT_LAYERS, MODEL_G2P_MAX_CANDIDATES, MODEL_G2P_MAX_PREFIX_TOKENS, MODEL_G2P_MAX_SAMPLED, "
       "MODEL_G2P_LEXICON}");
-  EXPECT_NE(header.find("extern const unsigned char model_g2p[MODEL_G2P_BYTES];"), std::string::npos);
+  EXPECT_TRUE(test::has(header, "extern const unsigned char model_g2p[MODEL_G2P_BYTES];"));
 }
 
 TEST_F(EmitC, AssemblerAndFileOrAnArray) {
@@ -78,13 +78,13 @@ TEST_F(EmitC, AssemblerAndFileOrAnArray) {
   EXPECT_EQ(folder.read("S/model_x.gcst"), std::string(model.begin(), model.end()));
   const std::string assembler = folder.read("S/model_x.S");
   for (const char* line : {".section .rodata.model_x, \"a\", %progbits", ".balign 64", ".incbin \"model_x.gcst\""})
-    EXPECT_NE(assembler.find(line), std::string::npos) << assembler;
+    EXPECT_TRUE(test::has(assembler, line));
 
   emit_c(folder / "C", {"model_x", ".flash", true}, model, memory());
   EXPECT_EQ(files_in(folder / "C"), 2u);
   const std::string array = folder.read("C/model_x.c");
-  EXPECT_NE(array.find("__attribute__((section(\".flash\")))"), std::string::npos);
-  EXPECT_NE(array.find("__attribute__((aligned(GOLDCREST_ALIGN)))"), std::string::npos);
+  EXPECT_TRUE(test::has(array, "__attribute__((section(\".flash\")))"));
+  EXPECT_TRUE(test::has(array, "__attribute__((aligned(GOLDCREST_ALIGN)))"));
   std::istringstream numbers(array.substr(array.find('{') + 1));
   std::vector<uint8_t> values;
   unsigned value = 0;

@@ -16,7 +16,7 @@
 
 namespace goldcrest::converter {
 namespace {
-const std::vector<int32_t> kSourceIds = {3, 18, 7, 0, 7}, kTargetIds = {5, 36, 11, 5, 0, 30};
+const std::vector<int32_t> kSource = {3, 18, 7, 0, 7}, kTarget = {5, 36, 11, 5, 0, 30};
 
 // The constants of the activations are those of their formulas, rounded once.
 TEST(Activations, ConstantsAreTheNearestFloats) {
@@ -32,7 +32,7 @@ TEST(Activations, ConstantsAreTheNearestFloats) {
 TEST(Reference, HypothesesDoNotMeetAndSelectCopiesThem) {
   const ModelSpec spec = test::random_spec(3);
   const Reference reference(spec);
-  const EncodedSource encoded = reference.encode(kSourceIds);
+  const EncodedSource encoded = reference.encode(kSource);
   // First two hypotheses, then three that continue numbers 1, 0 and 1.
   DecoderState state = reference.start(2);
   reference.decode(encoded, std::vector<int32_t>{36, 36}, state);
@@ -54,7 +54,7 @@ TEST(Reference, TraceNamesEveryLayerAndRow) {
     rows[layer < 0 ? name : format_text("{}.{}", name, layer)].push_back(row);
     EXPECT_EQ(values.size(), name == "logits" ? 37u : name.starts_with("encoder") ? 20u : 24u);
   });
-  reference.teacher_forced_logits(reference.encode(kSourceIds), std::vector<int32_t>{1, 2});
+  reference.teacher_forced_logits(reference.encode(kSource), std::vector<int32_t>{1, 2});
   const std::vector<uint32_t> source_rows = {0, 1, 2, 3, 4}, target_rows = {0, 1};
   const std::map<std::string, std::vector<uint32_t>> expected = {{"encoder.embed", source_rows},
       {"encoder.layers.0", source_rows}, {"encoder.norm", source_rows}, {"decoder.embed", target_rows},
@@ -69,7 +69,7 @@ TEST(Reference, RefusesWhatDoesNotFit) {
   EXPECT_THROW(reference.encode(std::vector<int32_t>{19}), Error);
   EXPECT_THROW(reference.encode(std::vector<int32_t>{-1}), Error);
   EXPECT_THROW(reference.encode(std::vector<int32_t>(12, 1)), Error);  // there are 11 positions
-  const EncodedSource encoded = reference.encode(kSourceIds);
+  const EncodedSource encoded = reference.encode(kSource);
   EXPECT_THROW(reference.teacher_forced_logits(encoded, std::vector<int32_t>(12, 1)), Error);
   spec.decoder.layers[1].feed_forward.out.bias.pop_back();
   EXPECT_THROW(Reference{spec}, Error);
@@ -286,8 +286,6 @@ TEST(ReferenceRules, AreTheModelsByDefault) {
 
 using ExactLogits = std::vector<std::vector<double>>;  // [positions][vocab_size]
 
-const std::vector<int32_t> kSource = {3, 18, 7, 0, 7}, kTarget = {5, 36, 11, 5, 0, 30};
-
 struct Case {
   std::string name;
   ModelSpec spec;
@@ -312,8 +310,6 @@ Logits reference_logits(const ModelSpec& spec) {
   const Reference reference(spec);
   return reference.teacher_forced_logits(reference.encode(kSource), kTarget);
 }
-
-ExactLogits naive_logits(const ModelSpec& spec) { return test::NaiveForward<double>::logits(spec, kSource, kTarget); }
 
 // Returns infinity if a number is NaN.
 template <typename Row> double largest_difference(const std::vector<Row>& x, const ExactLogits& y) {
@@ -350,6 +346,11 @@ double tolerance(const ModelSpec& spec, const ExactLogits& exact) {
   return 2 * deviation;
 }
 
+Case case_of(const std::string& name, const ModelSpec& spec) {
+  const ExactLogits exact = test::NaiveForward<double>::logits(spec, kSource, kTarget);
+  return {name, spec, exact, tolerance(spec, exact)};
+}
+
 // Makes a model for every option of a stack, with an epsilon that matters next to variances of about 1.
 std::vector<Case> make_cases() {
   test::RandomFloats random(7);
@@ -370,8 +371,7 @@ std::vector<Case> make_cases() {
         change_norms(spec, [](NormSpec& norm) { norm.epsilon = 1e-3f; });
         const std::string name =
             format_text("activation {}, pre_norm {}, norms {}", static_cast<int>(activation), pre_norm, norms);
-        const ExactLogits exact = naive_logits(spec);
-        cases.push_back({name, spec, exact, tolerance(spec, exact)});
+        cases.push_back(case_of(name, spec));
       }
     }
   }
@@ -387,8 +387,7 @@ std::vector<Case> make_recurrent_cases() {
     spec.decoder.pre_norm = pre_norm;
     change_norms(spec, [](NormSpec& norm) { norm.epsilon = 1e-3f; });
     if (mixed) spec.decoder.layers[1] = test::random_spec(5).decoder.layers[1];
-    const ExactLogits exact = naive_logits(spec);
-    cases.push_back({name, spec, exact, tolerance(spec, exact)});
+    cases.push_back(case_of(name, spec));
   }
   return cases;
 }
@@ -405,19 +404,13 @@ std::vector<Case> make_gated_cases() {
       for (LayerSpec& layer : stack->layers)
         layer.feed_forward.in.gate = random.linear("gate", stack->d_ff, stack->d_model);
     }
-    const ExactLogits exact = naive_logits(spec);
-    cases.push_back({format_text("activation {}", static_cast<int>(activation)), spec, exact, tolerance(spec, exact)});
+    cases.push_back(case_of(format_text("activation {}", static_cast<int>(activation)), spec));
   }
   return cases;
 }
 
 const std::vector<Case>& recurrent() {
   static const std::vector<Case> cases = make_recurrent_cases();
-  return cases;
-}
-
-const std::vector<Case>& gated() {
-  static const std::vector<Case> cases = make_gated_cases();
   return cases;
 }
 
@@ -485,7 +478,7 @@ TEST(Reference, SmallMistakesInRecurrentLayersAreOutsideTheTolerance) {
 }
 
 TEST(Reference, GatedStacksEqualANaiveForwardPass) {
-  for (const Case& c : gated()) {
+  for (const Case& c : make_gated_cases()) {
     EXPECT_LE(largest_difference(reference_logits(c.spec), c.exact), c.tolerance) << c.name;
     ModelSpec swapped = c.spec;
     InnerSpec& inner = swapped.decoder.layers[0].feed_forward.in;

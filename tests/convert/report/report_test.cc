@@ -53,18 +53,17 @@ TEST(Report, TextHasEveryTensorAndTheArena) {
   const std::string text = report_text(report);
   for (const TensorRecord& tensor : report.tensors)
     EXPECT_EQ(text.find(tensor.name) != std::string::npos, true) << tensor.name;
-  EXPECT_NE(text.find(std::to_string(report.memory.memory.arena_bytes) + " bytes for S = 64"), std::string::npos);
-  EXPECT_NE(text.find(arena_formula(report.memory)), std::string::npos);
-  EXPECT_NE(
-      text.find("encoder  3 layers, d_model 128, d_ff 512, 4 heads, vocabulary 31, 64 positions"), std::string::npos);
-  EXPECT_NE(text.find("decoder relu, post-norm, final norm"), std::string::npos);
-  EXPECT_NE(text.find("BLEU 48.13"), std::string::npos);
-  EXPECT_NE(text.find("float32"), std::string::npos);
+  EXPECT_TRUE(has(text, std::to_string(report.memory.memory.arena_bytes) + " bytes for S = 64"));
+  EXPECT_TRUE(has(text, arena_formula(report.memory)));
+  EXPECT_TRUE(has(text, "encoder  3 layers, d_model 128, d_ff 512, 4 heads, vocabulary 31, 64 positions"));
+  EXPECT_TRUE(has(text, "decoder relu, post-norm, final norm"));
+  EXPECT_TRUE(has(text, "BLEU 48.13"));
+  EXPECT_TRUE(has(text, "float32"));
 }
 
 TEST(Report, TellsTheRulesAndWhatTheyNeed) {
   Report report = make_report();
-  EXPECT_EQ(report_text(report).find("\nrules "), std::string::npos);
+  EXPECT_FALSE(has(report_text(report), "\nrules "));
   EXPECT_FALSE(report_json(report).contains("rules"));
   ModelSpec spec = *report.spec;
   spec.generation.rules = {.renormalize = true,
@@ -83,10 +82,8 @@ TEST(Report, TellsTheRulesAndWhatTheyNeed) {
   const std::string rules[] = {"soft-max of what may be chosen", "no forced end", "early stopping",
       "length penalty of ((5 + n) / 6)", "no 3-gram twice", "at most 50 tokens more than the source",
       "at most 2.5 times the source's tokens", "repetition penalty 1.5", "1 more end ids", "2 biased ids"};
-  EXPECT_NE(report_text(report).find(
-                format_text("\nrules    {} (the engine needs GOLDCREST_SEARCH)\n", join_text(rules, ", "))),
-      std::string::npos)
-      << report_text(report);
+  EXPECT_TRUE(has(
+      report_text(report), format_text("\nrules    {} (the engine needs GOLDCREST_SEARCH)\n", join_text(rules, ", "))));
   EXPECT_EQ(report_json(report)["rules"], Value(std::vector<std::string>(std::begin(rules), std::end(rules))));
 }
 
@@ -123,8 +120,8 @@ TEST(Report, HtmlNeedsNothingElseAndEscapesEverything) {
   EXPECT_EQ(count(html, "<script"), 1u);
   for (const char* word :
       {"http:", "https:", "//", "src=", "href=", "url(", "@import", "<link", "onerror", "innerHTML"})
-    EXPECT_EQ(html.find(word), std::string::npos) << word;
-  EXPECT_EQ(html.find("alert('1')</script>"), std::string::npos);
+    EXPECT_FALSE(has(html, word)) << word;
+  EXPECT_FALSE(has(html, "alert('1')</script>"));
   const std::string page = without_script(html);
   // In warning, source, int8's translation, checkpoint and the tensor's name, and in three commands to go on with.
   EXPECT_GE(count(page, "&lt;/pre&gt;&lt;script&gt;alert('1')&lt;/script&gt; &amp; &quot;more&quot;") +
@@ -147,19 +144,19 @@ TEST(Report, HtmlBeginsWithTheVerdict) {
     ASSERT_NE(found, std::string::npos) << part;
     at = found;
   }
-  EXPECT_NE(html.find(format_text("{} bytes, for 64 source and", report.memory.memory.arena_bytes)), std::string::npos);
-  EXPECT_NE(html.find("exact 66.99 and 66.87 in float32"), std::string::npos);
-  EXPECT_NE(html.find("<dt>reference</dt><dd>a b</dd><dt>float32</dt><dd>a b</dd><dt>int8</dt>"), std::string::npos);
+  EXPECT_TRUE(has(html, format_text("{} bytes, for 64 source and", report.memory.memory.arena_bytes)));
+  EXPECT_TRUE(has(html, "exact 66.99 and 66.87 in float32"));
+  EXPECT_TRUE(has(html, "<dt>reference</dt><dd>a b</dd><dt>float32</dt><dd>a b</dd><dt>int8</dt>"));
 }
 
 TEST(Report, HtmlOffersABoardThatFits) {
   Report report = make_report();
   report.boards = {{.name = "small"}, {.name = "large", .fits = true}};
-  EXPECT_NE(report_html(report).find("--emit-c firmware --board large"), std::string::npos);
+  EXPECT_TRUE(has(report_html(report), "--emit-c firmware --board large"));
   report.boards.pop_back();
-  EXPECT_EQ(report_html(report).find("--emit-c"), std::string::npos);
+  EXPECT_FALSE(has(report_html(report), "--emit-c"));
   report.boards.clear();
-  EXPECT_NE(report_html(report).find("' --board all"), std::string::npos);
+  EXPECT_TRUE(has(report_html(report), "' --board all"));
 }
 
 TEST(Report, HtmlHasABarForEachLayerAndMarksNoiseAboveTwoPercent) {
@@ -175,10 +172,9 @@ TEST(Report, HtmlHasABarForEachLayerAndMarksNoiseAboveTwoPercent) {
   EXPECT_GE(groups.size(), 3u + 2 + 2);
   ASSERT_NE(worst, nullptr);
   const std::string html = report_html(report);
-  for (const std::string& group : groups)
-    EXPECT_NE(html.find("<div class=row><span>" + group + "</span>"), std::string::npos) << group;
+  for (const std::string& group : groups) EXPECT_TRUE(has(html, "<div class=row><span>" + group + "</span>")) << group;
   EXPECT_EQ(count(html, "<rect class=worst width=100.00 "), 1u);
-  EXPECT_NE(html.find(escape_html(worst->name) + "</b> in " + worst->group), std::string::npos);
+  EXPECT_TRUE(has(html, escape_html(worst->name) + "</b> in " + worst->group));
 }
 
 TEST(Report, HtmlSaysWhatIsMissing) {
@@ -190,7 +186,7 @@ TEST(Report, HtmlSaysWhatIsMissing) {
   const std::string html = report_html(report);
   for (const char* text :
       {"not measured", "--evaluate", "not asked for", "--board", "names none (--license)", "--check"})
-    EXPECT_NE(html.find(text), std::string::npos) << text;
+    EXPECT_TRUE(has(html, text)) << text;
 }
 
 // The strips' buffers fill the plan, and a model of many layers has a page of bounded size.
@@ -211,7 +207,7 @@ TEST(Report, HtmlStaysSmall) {
   }
   const std::string html = report_html(report);
   EXPECT_LT(html.size(), 60'000u);
-  EXPECT_NE(html.find("&hellip;"), std::string::npos);
+  EXPECT_TRUE(has(html, "&hellip;"));
   EXPECT_EQ(count(html, "<title>decoder."), std::ranges::count_if(report.memory.buffers, [](const auto& buffer) {
     return std::string_view(buffer.name).starts_with("decoder.") && buffer.bytes > 0;
   }));
@@ -284,7 +280,7 @@ TEST(EngineTranslator, ABatchGivesWhatEachLineGivesAlone) {
     }
   }
   EXPECT_EQ(alone[0].text, "AH0 B AA1 K OW0");
-  EXPECT_NE(alone[3].error.find("source"), std::string::npos) << alone[3].error;  // 90 characters, but 64 positions
+  EXPECT_TRUE(has(alone[3].error, "source"));  // 90 characters, but 64 positions
   EXPECT_TRUE(alone[3].tokens.empty());
 }
 
