@@ -44,7 +44,7 @@ case $script in
     [[ -d $source/../shared/data/speech/phrases ]] || skip "no clips in ../shared"
     program=goldcrest-transcribe wrong='s/.*/7/' few=(--clips 2) modules="faster_whisper, wyoming_bench"
     packages=(wyoming-bench==2026.10.0 wyoming-faster-whisper==3.8.1) ;;
-  forecasts) modules+=", chronos" packages+=(chronos-forecasting==1.5.3) wrong='s/\t-/\t-9/' ;;
+  forecasts) modules+=", chronos" packages=(torch==2.13.0 chronos-forecasting==1.5.3) wrong='s/\t-/\t-9/' ;;
   images)
     program=goldcrest-read wrong='s/.*/7/' modules+=", safetensors, PIL; assert int(PIL.__version__.split('.')[0]) < 13"
     packages=("${packages[@]/5.23/5.24}" safetensors==0.8.0 pillow==12.0.0) ;;
