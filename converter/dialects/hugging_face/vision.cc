@@ -40,9 +40,9 @@ Size size_of(const Config& config, const char* key, uint32_t usual) {
   const Value* const found = config.find(key);
   if (found == nullptr) return {usual, usual};
   const bool is_pair = found->is_list() && found->size() == 2;
-  const Value value = found->is_map() ? *found
-                      : is_pair       ? Value{{"height", (*found)[0]}, {"width", (*found)[1]}}
-                                      : Value{{"height", *found}, {"width", *found}};
+  Value value = *found;
+  if (!found->is_map())
+    value = Value{{"height", is_pair ? (*found)[0] : *found}, {"width", is_pair ? (*found)[1] : *found}};
   const Config sides(value, config.where(key), config.path());
   if (sides.keys() != std::vector<std::string>{"height", "width"}) refuse(config, key, "\"height\" and \"width\"");
   return {sides.count("height", 1, kMaxImageSide), sides.count("width", 1, kMaxImageSide)};
