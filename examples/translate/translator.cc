@@ -17,7 +17,7 @@
 namespace {
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // some editors put it at the start of a file
 constexpr uint32_t kBatchesAhead = 16;                       // batches that are read and sorted together
-constexpr uint32_t kDraftRows = 7;  // check a draft (goldcrest_set_draft): kernels' tiles have up to 8 rows
+constexpr uint32_t kDraftRows = 6;  // check a draft (goldcrest_set_draft): kernels' tiles have at least 6 rows
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -285,7 +285,9 @@ inline Sums add_pairs(Sums sums, const Pairs& values, int32_t weights) {
 }
 
 inline void transpose_bytes(const int8_t* from, size_t stride, int8_t* to) {
-  vst4q_s8(to, {{vld1q_s8(from), vld1q_s8(from + stride), vld1q_s8(from + 2 * stride), vld1q_s8(from + 3 * stride)}});
+  const int8x16x4_t rows = {
+      {vld1q_s8(from), vld1q_s8(from + stride), vld1q_s8(from + 2 * stride), vld1q_s8(from + 3 * stride)}};
+  vst4q_s8(to, rows);
 }
 
 // 64 bytes of a panel: four outputs a register.

@@ -101,9 +101,8 @@ constexpr bool kFinishesTogether = true;
 #include "kernels/vector/shared_pairs-inl.h"
 #include "kernels/vector/tile-inl.h"
 #include "kernels/x86/avx2_by_pairs-inl.h"
-#include "kernels/x86/avx2_few_rows-inl.h"
 
 namespace goldcrest {
 extern const Kernels kernels_x86_avx2;
-constexpr Kernels kernels_x86_avx2 = for_this_build(make_packed_table<linear_without_signs>("x86_avx2", kCpuAvx2));
+constexpr Kernels kernels_x86_avx2 = for_this_build(make_packed_table<linear_by_pairs>("x86_avx2", kCpuAvx2));
 }  // namespace goldcrest

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A linear layer of one row on AVX2. Two neighbouring blocks of four activations share a VPMADDWD: the 16-bit sums of
+// Linear layers on AVX2 with three multiplying instructions for 64 products, where the tile of avx2.cc takes six: of
+// both units that multiply, each VPSIGNB takes one too.
+//
+// x * w is |x| * w, or for negative x |x| * ~w + |x|. The sum of these |x| is the same for all outputs, and a row's
+// sums begin with it; ~w is w ^ -1. Two neighbouring blocks of four activations share a VPMADDWD: the 16-bit sums of
 // two products of one block are added to those of the other. Each of both lanes then holds four products, which fit as
 // long as the magnitudes of their four activations add up to at most 256. Where they do not, the second block has
-// zeros, and its products are added separately.
-//
-// VPSIGNB takes one of the two units that multiply. Two panels of a short row do without: x * w is |x| * w, or for
-// negative x |x| * ~w + |x|. The sum of these |x| is the same for all outputs, and the sums begin with it. A tiny model
-// is translated 1.03 times as fast. Long rows wait for memory: a base model took up to 1.1 times as long with VPXOR.
+// zeros, and its products are added separately. Magnitudes and signs are laid out once for all outputs.
 
 namespace goldcrest {
 namespace {
-constexpr uint32_t kMostInputs = 1024;  // a row has at most these
-constexpr int kMostFourSum = 256;       // 256 * -128 is -2^15; ~127 is -128
+constexpr int kMostFourSum = 256;  // 256 * -128 is -2^15; ~127 is -128
+constexpr int kMostRowsOfTile = 6;
+constexpr uint32_t kMostLaidOut = 64, kPairedBytes = 36864;   // rows; their magnitudes and signs
+constexpr uint32_t kMostPairedInputs = kPairedBytes / 2 / 4;  // four rows fit
+constexpr uint32_t kNearBytes = 65536;                        // weights that many rows share from a cache
 
 // Two panels of longer rows take too much of a cache of 32 KiB together with the next two: a base model's translation
 // took 1.2 times as long as by single panels.
@@ -32,92 +35,193 @@ inline int32_t sum_of(__m256i x) {
   return _mm_cvtsi128_si32(_mm256_castsi256_si128(fours)) + _mm_cvtsi128_si32(_mm256_extracti128_si256(fours, 1));
 }
 
-struct PairedBlocks {
-  alignas(32) int8_t magnitudes[kMostInputs];  // the activations'; zeros in the separate blocks
-  alignas(32) int8_t signs[kShortRow];         // a short row's: -1 for negative activations, else 0
-  uint32_t separate[kMostInputs / 8];          // first activations of these blocks
-  size_t n_separate;
-  int32_t start;  // a short row's: the sum of the magnitudes of negative activations
+inline void store_16(int8_t* p, __m128i x) { _mm_store_si128(reinterpret_cast<__m128i*>(p), x); }
+
+struct PairedRows {
+  alignas(64) int8_t inputs[kPairedBytes];    // for each tile [pairs of blocks][rows]: 8 magnitudes, 8 signs (0 or -1)
+  uint16_t separate[kPairedBytes / 16];       // the pairs whose second block is separate, row after row
+  uint32_t first_separate[kMostLaidOut + 1];  // row r has entries [r, r + 1)
+  int32_t start[kMostLaidOut];                // the sum of the magnitudes of negative activations
 };
 
-__attribute__((noinline)) void pair_blocks(const int8_t* x, size_t k, PairedBlocks& to) {
-  const __m256i ones = _mm256_set1_epi8(1), zero = _mm256_setzero_si256();
-  __m256i start = zero;
-  to.n_separate = 0;
-  for (size_t i = 0; i < k; i += 32) {
-    const __m256i inputs = load_inputs(x + i, k - i), magnitudes = _mm256_abs_epi8(inputs);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to.magnitudes + i), magnitudes);
-    if (k <= kShortRow) {
-      const __m256i signs = _mm256_min_epi8(_mm256_sign_epi8(ones, inputs), zero);
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to.signs + i), signs);
-      const __m256i negative = _mm256_maddubs_epi16(ones, _mm256_min_epi8(inputs, zero));
-      start = _mm256_sub_epi32(start, _mm256_madd_epi16(negative, _mm256_set1_epi16(1)));
-    }
+// Lays out a row of a tile with `rows` rows. separate: of the row. Returns its end.
+__attribute__((noinline)) uint16_t* lay_out_row(
+    const int8_t* x, size_t k, size_t rows, int8_t* to, uint16_t* separate, int32_t& start) {
+  const __m256i ones = _mm256_set1_epi8(1), zero = _mm256_setzero_si256(), first = _mm256_set1_epi64x(0xffffffff);
+  const size_t step = 16 * rows;
+  __m256i of_negative = zero;
+  for (size_t i = 0; i < k; i += 32, to += 4 * step) {
+    const __m256i inputs = load_inputs(x + i, k - i), signs = _mm256_cmpgt_epi8(zero, inputs);
+    __m256i magnitudes = _mm256_abs_epi8(inputs);
+    const __m256i negative = _mm256_maddubs_epi16(_mm256_and_si256(magnitudes, signs), ones);
+    of_negative = _mm256_add_epi32(of_negative, _mm256_madd_epi16(negative, _mm256_set1_epi16(1)));
     const __m256i twos = _mm256_maddubs_epi16(magnitudes, ones);
     const __m256i fours = _mm256_add_epi16(twos, _mm256_srli_epi64(twos, 32));  // in the first half of each 8 bytes
-    const __m256i too_large = _mm256_cmpgt_epi16(fours, _mm256_set1_epi16(kMostFourSum));
-    uint32_t bits = static_cast<uint32_t>(_mm256_movemask_epi8(too_large)) & 0x0f0f0f0fu;
-    for (; bits != 0; bits &= ~(0xffu << __builtin_ctz(bits) / 8 * 8)) {
-      const size_t second = i + static_cast<size_t>(__builtin_ctz(bits) / 8 * 8) + 4;
-      memset(to.magnitudes + second, 0, 4);
-      to.separate[to.n_separate++] = static_cast<uint32_t>(second);
+    const __m256i too_large = _mm256_and_si256(first, _mm256_cmpgt_epi16(fours, _mm256_set1_epi16(kMostFourSum)));
+    uint32_t bits = static_cast<uint32_t>(_mm256_movemask_epi8(too_large));
+    if (bits != 0) {
+      const __m256i fits = _mm256_shuffle_epi32(_mm256_cmpeq_epi32(too_large, zero), 0xa0);
+      magnitudes = _mm256_and_si256(magnitudes, _mm256_or_si256(fits, first));
     }
+    for (; bits != 0; bits &= ~(0xffu << __builtin_ctz(bits) / 8 * 8))
+      *separate++ = static_cast<uint16_t>(i / 8 + static_cast<size_t>(__builtin_ctz(bits) / 8));
+    const __m256i even = _mm256_unpacklo_epi64(magnitudes, signs), odd = _mm256_unpackhi_epi64(magnitudes, signs);
+    store_16(to, _mm256_castsi256_si128(even));
+    store_16(to + step, _mm256_castsi256_si128(odd));
+    if (k - i < 32) break;
+    store_16(to + 2 * step, _mm256_extracti128_si256(even, 1));
+    store_16(to + 3 * step, _mm256_extracti128_si256(odd, 1));
   }
-  to.start = sum_of(start);
+  start = sum_of(of_negative);
+  return separate;
 }
 
-template <int kPanels>
-inline void multiply_pairs(const LinearArgs<int8_t>& args, const PairedBlocks& row, uint32_t output) {
+// Calls use(first, count) for tiles of nearly equal size.
+template <typename Use> inline void for_tiles(uint32_t rows, Use use) {
+  const uint32_t tiles = (rows + kMostRowsOfTile - 1) / kMostRowsOfTile;
+  for (uint32_t tile = 0, row = 0, count = 0; tile < tiles; ++tile, row += count)
+    use(row, count = (rows - row) / (tiles - tile));
+}
+
+void lay_out(const LinearArgs<int8_t>& args, PairedRows& to) {
+  const size_t k = args.k;
+  uint16_t* separate = to.separate;
+  for_tiles(args.rows, [&](uint32_t first, uint32_t count) {
+    for (uint32_t r = 0; r < count; ++r) {
+      const uint32_t row = first + r;
+      to.first_separate[row] = static_cast<uint32_t>(separate - to.separate);
+      int8_t* const inputs = to.inputs + 2 * k * first + 16 * r;
+      separate = lay_out_row(args.x + row * k, k, count, inputs, separate, to.start[row]);
+    }
+  });
+  to.first_separate[args.rows] = static_cast<uint32_t>(separate - to.separate);
+}
+
+// Hides a value from the compiler, whose own order takes more registers than there are.
+inline __m256i in_register(__m256i x) {
+#ifdef __AVX__  // tests also emulate the intrinsics on machines without such registers
+  asm("" : "+x"(x));
+#endif
+  return x;
+}
+
+template <int kRows, int kPanels>
+inline void multiply_pairs(
+    const LinearArgs<int8_t>& args, const PairedRows& rows, uint32_t first_row, uint32_t output) {
   const size_t k = args.k, panel_bytes = 16 * k;
-  const int8_t* const tile = args.w + output * k;
-  const __m256i ones = _mm256_set1_epi16(1);
+  const int8_t *const tile = args.w + output * k, *w = tile;
+  const int8_t* x = rows.inputs + 2 * k * first_row;
+  const __m256i ones = in_register(_mm256_set1_epi16(1));
   Prefetch soon = make_prefetch<kPanels>(panel_bytes, 128);
-  Acc sums[1][kPanels];
-  constexpr bool kInverts = kPanels == 2;  // weights, for negative activations
-  const int8_t* const signs_of = kInverts ? row.signs : args.x;
-  const __v8si start = reinterpret_cast<__v8si>(_mm256_set1_epi32(kInverts ? row.start : 0));
-  unrolled<kPanels>([&](int p) { sums[0][p].low = sums[0][p].high = start; });
-  // Calls use(sum of eight outputs, their weights of the block that begins with activation i).
-  const auto for_halves = [&](size_t i, auto use) {
+  Acc sums[kRows][kPanels];
+  unrolled<kRows>([&](int r) {
+    const __v8si start = reinterpret_cast<__v8si>(_mm256_set1_epi32(rows.start[first_row + static_cast<uint32_t>(r)]));
+    unrolled<kPanels>([&](int p) { sums[r][p].low = sums[r][p].high = start; });
+  });
+  const auto add_to = [](__v8si& sum, __v8si products) {
+    sum = reinterpret_cast<__v8si>(in_register(reinterpret_cast<__m256i>(sum + products)));
+  };
+  for (size_t i = 0; i < k; i += 8, w += 128, x += 16 * kRows, soon.at += soon.step) {
     unrolled<kPanels>([&](int p) {
-      const int8_t* const w = tile + static_cast<size_t>(p) * panel_bytes + 16 * i;
-      use(sums[0][p].low, w);
-      use(sums[0][p].high, w + 32);
-    });
-  };
-  // Returns the 16-bit sums of two products, of four activations by the weights at w.
-  const auto twos_of = [](__m256i magnitudes, __m256i signs, const int8_t* w) {
-    const __m256i weights = load_32(w);
-    return _mm256_maddubs_epi16(
-        magnitudes, kInverts ? _mm256_xor_si256(weights, signs) : _mm256_sign_epi8(weights, signs));
-  };
-  for (size_t i = 0; i < k; i += 8, soon.at += soon.step) {
-    const __m256i magnitudes = broadcast_four(row.magnitudes + i), signs = broadcast_four(signs_of + i);
-    const __m256i more = broadcast_four(row.magnitudes + i + 4), more_signs = broadcast_four(signs_of + i + 4);
-    for_halves(i, [&](__v8si& sum, const int8_t* w) {
-      const __m256i twos = twos_of(magnitudes, signs, w), more_twos = twos_of(more, more_signs, w + 64);
-      sum += sum_words(_mm256_add_epi16(twos, more_twos), ones);
+      __m256i weights[4];
+      unrolled<4>([&](int j) {
+        weights[j] = load_32(w + static_cast<size_t>(p) * panel_bytes + 32 * j);
+        if (kRows > 1) weights[j] = in_register(weights[j]);
+      });
+      unrolled<kRows>([&](int r) {
+        const int8_t* const of_row = x + 16 * r;
+        const __m256i magnitudes = broadcast_four(of_row), signs = broadcast_four(of_row + 8);
+        const __m256i more = broadcast_four(of_row + 4), more_signs = broadcast_four(of_row + 12);
+        const auto fours_of = [&](__m256i block, __m256i next) {
+          return _mm256_add_epi16(_mm256_maddubs_epi16(magnitudes, _mm256_xor_si256(signs, block)),
+              _mm256_maddubs_epi16(more, _mm256_xor_si256(more_signs, next)));
+        };
+        const __m256i low = fours_of(weights[0], weights[2]), high = fours_of(weights[1], weights[3]);
+        add_to(sums[r][p].low, sum_words(low, ones));
+        add_to(sums[r][p].high, sum_words(high, ones));
+      });
     });
     prefetch_tile<kPanels, 2>(tile, soon);
   }
-  for (size_t s = 0; s < row.n_separate; ++s) {
-    const __m256i signs = broadcast_four(signs_of + row.separate[s]);
-    const __m256i magnitudes = _mm256_abs_epi8(broadcast_four(args.x + row.separate[s]));
-    for_halves(
-        row.separate[s], [&](__v8si& sum, const int8_t* w) { sum += sum_words(twos_of(magnitudes, signs, w), ones); });
-  }
-  finish_tile(args, 0, output, sums);
+  unrolled<kRows>([&](int r) {
+    const uint32_t row = first_row + static_cast<uint32_t>(r), end = rows.first_separate[row + 1];
+    for (uint32_t s = rows.first_separate[row]; s < end; ++s) {
+      const size_t at = 8 * size_t{rows.separate[s]} + 4;
+      const __m256i inputs = broadcast_four(args.x + row * k + at), magnitudes = _mm256_abs_epi8(inputs);
+      const __m256i signs = _mm256_cmpgt_epi8(_mm256_setzero_si256(), inputs);
+      unrolled<kPanels>([&](int p) {
+        const int8_t* const of_block = tile + static_cast<size_t>(p) * panel_bytes + 16 * at;
+        const auto twos_of = [&](const int8_t* from) {
+          return _mm256_maddubs_epi16(magnitudes, _mm256_xor_si256(signs, load_32(from)));
+        };
+        sums[r][p].low += sum_words(twos_of(of_block), ones);
+        sums[r][p].high += sum_words(twos_of(of_block + 32), ones);
+      });
+    }
+  });
+  finish_tile(args, first_row, output, sums);
 }
 
 // flatten: sums stay in their registers from the first product to the output.
-__attribute__((noinline, flatten)) void linear_row_by_pairs(const LinearArgs<int8_t>& layer) {
-  PairedBlocks row;
-  pair_blocks(layer.x, layer.k, row);
-  multiply_one_row(layer, [&](const LinearArgs<int8_t>& args) {
-    uint32_t output = 0;
-    for (; args.k <= kShortRow && output + 32 <= args.n; output += 32) multiply_pairs<2>(args, row, output);
-    for (; output < args.n; output += 16) multiply_pairs<1>(args, row, output);
-  });
+template <int kRows>
+__attribute__((noinline, flatten)) void multiply_panels(
+    const LinearArgs<int8_t>& layer, const PairedRows& rows, uint32_t first_row, uint32_t output, uint32_t end) {
+  const LinearArgs<int8_t> args = layer;  // a copy, which the stores cannot change
+  if constexpr (kRows == 1) {
+    for (; args.k <= kShortRow && output + 32 <= end; output += 32)
+      multiply_pairs<kRows, 2>(args, rows, first_row, output);
+  }
+  for (; output < end; output += 16) multiply_pairs<kRows, 1>(args, rows, first_row, output);
+}
+
+template <int kMaxRows>
+inline void multiply_rows(const LinearArgs<int8_t>& args, const PairedRows& rows, uint32_t first_row, uint32_t count,
+    uint32_t output, uint32_t end) {
+  if (count == kMaxRows) return multiply_panels<kMaxRows>(args, rows, first_row, output, end);
+  if constexpr (kMaxRows > 1) multiply_rows<kMaxRows - 1>(args, rows, first_row, count, output, end);
+}
+
+// Many rows pass while some panels' weights stay in a cache. Panels pass one after another, so that the CPU guesses how
+// many separate products a row has.
+void multiply_laid_out(const LinearArgs<int8_t>& layer, const PairedRows& rows) {
+  if (layer.rows == 1) {
+    return multiply_one_row(
+        layer, [&](const LinearArgs<int8_t>& args) { multiply_panels<1>(args, rows, 0, 0, args.n); });
+  }
+  const uint32_t fit = (kNearBytes / layer.k + 15) / 16 * 16, step = layer.rows <= kMostRowsOfTile ? layer.n : fit;
+  for (uint32_t output = 0; output < layer.n; output += step) {
+    const uint32_t end = output + step < layer.n ? output + step : layer.n;
+    for_tiles(layer.rows, [&](uint32_t first, uint32_t count) {
+      multiply_rows<kMostRowsOfTile>(layer, rows, first, count, output, end);
+    });
+  }
+}
+
+__attribute__((noinline)) void linear_in_groups(const LinearArgs<int8_t>& args) {
+  PairedRows laid_out;
+  const uint32_t fit = kPairedBytes / 2 / args.k, most = fit < kMostLaidOut ? fit : kMostLaidOut;
+  const uint32_t groups = (args.rows + most - 1) / most;
+  LinearArgs<int8_t> group = args;
+  for (uint32_t i = 0, row = 0; i < groups; ++i, row += group.rows) {
+    group.rows = (args.rows - row) / (groups - i);
+    group.x = args.x + row * size_t{args.k};
+    group.x_scale = args.x_scale + row;
+    group.y = args.y + row * args.y_stride;
+    if (args.residual != nullptr) group.residual = args.residual + row * args.y_stride;
+    lay_out(group, laid_out);
+    multiply_laid_out(group, laid_out);
+  }
+}
+
+void linear_by_pairs(const LinearArgs<int8_t>& args) {
+  if (args.layout != Layout::kN16K4 || args.k > kMostPairedInputs) return linear(args);
+  const bool fits = args.rows <= kMostLaidOut && size_t{2} * args.rows * args.k <= kPairedBytes;
+  if (args.shared == nullptr || !fits) return linear_in_groups(args);
+  static_assert(sizeof(PairedRows) <= sizeof args.shared->bytes);
+  auto& laid_out = *reinterpret_cast<PairedRows*>(args.shared->bytes);
+  if (!args.shared->made) lay_out(args, laid_out);
+  args.shared->made = true;
+  multiply_laid_out(args, laid_out);
 }
 }  // namespace
 }  // namespace goldcrest
