@@ -35,7 +35,12 @@ inline int32_t sum_of(__m256i x) {
   return _mm_cvtsi128_si32(_mm256_castsi256_si128(fours)) + _mm_cvtsi128_si32(_mm256_extracti128_si256(fours, 1));
 }
 
-inline void store_16(int8_t* p, __m128i x) { _mm_store_si128(reinterpret_cast<__m128i*>(p), x); }
+// Returns -1 for negative bytes, else 0.
+inline __m256i signs_of(__m256i x) {
+  return _mm256_min_epi8(_mm256_sign_epi8(_mm256_set1_epi8(1), x), _mm256_setzero_si256());
+}
+
+inline void store_16(int8_t* p, __m128i x) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), x); }
 
 struct PairedRows {
   alignas(64) int8_t inputs[kPairedBytes];    // for each tile [pairs of blocks][rows]: 8 magnitudes, 8 signs (0 or -1)
@@ -47,11 +52,12 @@ struct PairedRows {
 // Lays out a row of a tile with `rows` rows. separate: of the row. Returns its end.
 __attribute__((noinline)) uint16_t* lay_out_row(
     const int8_t* x, size_t k, size_t rows, int8_t* to, uint16_t* separate, int32_t& start) {
-  const __m256i ones = _mm256_set1_epi8(1), zero = _mm256_setzero_si256(), first = _mm256_set1_epi64x(0xffffffff);
+  const __m256i ones = _mm256_set1_epi8(1), zero = _mm256_setzero_si256();
+  const __m256i first = _mm256_setr_epi32(-1, 0, -1, 0, -1, 0, -1, 0);
   const size_t step = 16 * rows;
   __m256i of_negative = zero;
   for (size_t i = 0; i < k; i += 32, to += 4 * step) {
-    const __m256i inputs = load_inputs(x + i, k - i), signs = _mm256_cmpgt_epi8(zero, inputs);
+    const __m256i inputs = load_inputs(x + i, k - i), signs = signs_of(inputs);
     __m256i magnitudes = _mm256_abs_epi8(inputs);
     const __m256i negative = _mm256_maddubs_epi16(_mm256_and_si256(magnitudes, signs), ones);
     of_negative = _mm256_add_epi32(of_negative, _mm256_madd_epi16(negative, _mm256_set1_epi16(1)));
@@ -60,8 +66,8 @@ __attribute__((noinline)) uint16_t* lay_out_row(
     const __m256i too_large = _mm256_and_si256(first, _mm256_cmpgt_epi16(fours, _mm256_set1_epi16(kMostFourSum)));
     uint32_t bits = static_cast<uint32_t>(_mm256_movemask_epi8(too_large));
     if (bits != 0) {
-      const __m256i fits = _mm256_shuffle_epi32(_mm256_cmpeq_epi32(too_large, zero), 0xa0);
-      magnitudes = _mm256_and_si256(magnitudes, _mm256_or_si256(fits, first));
+      const __m256i fits = _mm256_cmpeq_epi32(too_large, zero), swapped = _mm256_setr_epi32(1, 0, 3, 2, 5, 4, 7, 6);
+      magnitudes = _mm256_and_si256(magnitudes, _mm256_permutevar8x32_epi32(fits, swapped));
     }
     for (; bits != 0; bits &= ~(0xffu << __builtin_ctz(bits) / 8 * 8))
       *separate++ = static_cast<uint16_t>(i / 8 + static_cast<size_t>(__builtin_ctz(bits) / 8));
@@ -148,7 +154,7 @@ inline void multiply_pairs(
     for (uint32_t s = rows.first_separate[row]; s < end; ++s) {
       const size_t at = 8 * size_t{rows.separate[s]} + 4;
       const __m256i inputs = broadcast_four(args.x + row * k + at), magnitudes = _mm256_abs_epi8(inputs);
-      const __m256i signs = _mm256_cmpgt_epi8(_mm256_setzero_si256(), inputs);
+      const __m256i signs = signs_of(inputs);
       unrolled<kPanels>([&](int p) {
         const int8_t* const of_block = tile + static_cast<size_t>(p) * panel_bytes + 16 * at;
         const auto twos_of = [&](const int8_t* from) {

@@ -88,13 +88,11 @@ inline __m256i _mm256_cvtepi8_epi32(__m128i a) {
 
 inline __m256i _mm256_and_si256(__m256i a, __m256i b) { return a & b; }
 inline __m256i _mm256_xor_si256(__m256i a, __m256i b) { return a ^ b; }
-inline __m256i _mm256_add_epi8(__m256i a, __m256i b) { return zip<uint8_t>(a, b, kAdd); }
 inline __m256i _mm256_add_epi16(__m256i a, __m256i b) { return zip<uint16_t>(a, b, kAdd); }
 inline __m256i _mm256_sub_epi16(__m256i a, __m256i b) { return zip<uint16_t>(a, b, kSubtract); }
 inline __m256i _mm256_add_epi32(__m256i a, __m256i b) { return zip<uint32_t>(a, b, kAdd); }
 inline __m256i _mm256_sub_epi32(__m256i a, __m256i b) { return zip<uint32_t>(a, b, kSubtract); }
 inline __m256i _mm256_max_epi32(__m256i a, __m256i b) { return zip<int32_t>(a, b, kLarger); }
-inline __m256i _mm256_max_epi16(__m256i a, __m256i b) { return zip<int16_t>(a, b, kLarger); }
 inline __m256i _mm256_min_epi8(__m256i a, __m256i b) { return zip<int8_t>(a, b, kSmaller); }
 inline __m256i _mm256_cmpgt_epi16(__m256i a, __m256i b) {
   return zip<int16_t>(a, b, [](int16_t x, int16_t y) { return x > y ? -1 : 0; });
@@ -108,9 +106,6 @@ inline __m256i _mm256_cmpgt_epi32(__m256i a, __m256i b) {
 inline __m256i _mm256_slli_epi16(__m256i a, int n) {
   return zip<uint16_t>(a, a, [n](uint16_t x, uint16_t) { return x << n; });
 }
-inline __m256i _mm256_srai_epi16(__m256i a, int n) {
-  return zip<int16_t>(a, a, [n](int16_t x, int16_t) { return x >> n; });
-}
 inline __m256i _mm256_slli_epi32(__m256i a, int n) {
   return zip<uint32_t>(a, a, [n](uint32_t x, uint32_t) { return x << n; });
 }
@@ -119,9 +114,6 @@ inline __m256i _mm256_srli_epi64(__m256i a, int n) {
 }
 inline __m256i _mm256_abs_epi8(__m256i a) {
   return zip<int8_t>(a, a, [](int8_t x, int8_t) { return x < 0 ? -x : x; });
-}
-inline __m256i _mm256_abs_epi16(__m256i a) {
-  return zip<int16_t>(a, a, [](int16_t x, int16_t) { return x < 0 ? -x : x; });
 }
 inline __m256i _mm256_sign_epi8(__m256i a, __m256i b) {
   return zip<int8_t>(a, b, [](int8_t x, int8_t sign) { return sign < 0 ? -x : sign == 0 ? 0 : x; });
