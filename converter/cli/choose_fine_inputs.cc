@@ -148,6 +148,7 @@ FineInputs choose_fine_inputs(std::optional<double> cost, Job& job, Payload& pay
     if (site.linear->fine_input) fine.matrices.push_back(site.name);
   fine.refined = refined_parts(model, false);
   fine.packed = packed_parts(model);
+  fine.packed_choice = job.packed_choice;
   fine.exact_bytes = refined_parts(model, true).bytes - fine.refined.bytes;
   fine.more_work = added_work(model, fine.source_rows, fine.target_rows);
   return fine;

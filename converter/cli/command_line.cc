@@ -79,13 +79,19 @@ Reader matrix(MatrixLevel& level) {
   }};
 }
 
-// One of the names of --pack.
-Reader packed(MatrixLevel& level) {
-  return {[&level](const std::string& word) {
+// One of the names of --pack. auto looks at all matrices.
+Reader packed(MatrixLevel& level, std::optional<double>& loss) {
+  return {[&level, &loss](const std::string& word) {
+            constexpr double kDefaultLoss = 0.5;
+            if (word == "auto") loss = kDefaultLoss;
+            if (word == "auto" || word.starts_with("auto=")) {
+              level = {"all", kPackedWeights};
+              return word == "auto" ? std::string() : number(loss.emplace(), 1e-6, 1e6).read(word.substr(5));
+            }
             level = word == "none" ? MatrixLevel{"all", 0} : MatrixLevel{word, kPackedWeights};
             return std::string(word.empty() ? "a name is empty; expected NAME,NAME,..." : "");
           },
-      {"none", "linear", "all", "decoder"}};
+      {"none", "linear", "all", "decoder", "auto"}};
 }
 
 using OptionRows = std::vector<Option>;
@@ -133,10 +139,12 @@ OptionRows output_options(Options& options) {
           "@weights", "--print-config"},
       {"*--cpu NAME", text(quantize.cpu, refused_by(layout_for_cpu)),
           "order the weights for a processor; every one runs every order [generic, or a .gcst's own]"},
-      {"--pack LIST", comma_list(quantize.pack, packed),
+      {"--pack LIST", comma_list(quantize.pack, [&](MatrixLevel& level) { return packed(level, quantize.pack_loss); }),
           "store weights of 4 bits, about half the bytes, for a loss that --evaluate measures: linear (all layers), "
-          "all (tables and output layer too), decoder (all that a token multiplies), or names as --matrices has them; "
-          "none makes 8 bits of those of a .gcst file [none]"},
+          "all (tables and output layer too), decoder (all that a token multiplies), names as --matrices has them, or "
+          "auto=LOSS: as many as keep --metric kl of every eighth line of --calibrate within LOSS, 0.5 by default; "
+          "none "
+          "makes 8 bits of those of a .gcst file [none]"},
       {"--name TEXT", stored(options.read.name), "name the model"},
       {"Content of the file", {}, "", "@checkpoint"},
       {"*--accuracy LEVEL", accuracy(quantize.auto_cost, quantize.level),
@@ -271,10 +279,11 @@ OptionRows quality_options(Options& options) {
           "image's SOURCE is its file, from the folder of FILE"},
       {"*--max-loss POINTS", number(measure.max_loss),
           "refuse a model whose int8 loses more points; by --metric: exit status 4, no output", "--evaluate"},
-      {"--metric NAME", choice(measure.metric, {"bleu", "chrf", "wer", "cer", "exact", "tokens", "lines"}),
-          "measure the loss by this; all but the last two (shares that differ, in percent) need references [bleu with "
-          "references, of images cer; else tokens]",
-          "--max-loss"},
+      {"--metric NAME", choice(measure.metric, {"bleu", "chrf", "wer", "cer", "exact", "tokens", "lines", "kl"}),
+          "measure the loss by this. tokens, lines: shares that differ, in percent; kl: how far probabilities are from "
+          "float32's, in thousandths of a nat an id; the others need references [bleu with references, of images cer; "
+          "else tokens]",
+          "--evaluate"},
       {"--check DIR", text(lines.samples),
           "compare the float32 reference with samples of your own framework (examples/export_nn_transformer.py); exit "
           "status 3 if they depart"},

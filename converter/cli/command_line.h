@@ -14,6 +14,7 @@
 #include "evaluate/evaluate.h"
 #include "file/build.h"
 #include "goldcrest/goldcrest.h"
+#include "report/work.h"
 #include "spec/error.h"
 #include "spec/spec.h"
 
@@ -82,6 +83,7 @@ struct QuantizeOptions {
   std::optional<double> auto_cost;            // the share of more work for which --accuracy auto chooses matrices
   std::vector<MatrixLevel> matrices;          // --matrices
   std::vector<MatrixLevel> pack;              // --pack, of kPackedWeights; "none" is "all" without it
+  std::optional<double> pack_loss;            // --pack auto: the divergence up to which matrices get 4 bits
   // Returns the level of each name; the last one that fits counts. Empty: the checkpoint's dialect decides.
   std::vector<MatrixLevel> levels() const {
     std::vector<MatrixLevel> levels = matrices;
@@ -138,6 +140,7 @@ struct Job {
       : input(options.input),
         limits(options.limits),
         lines(options.lines),
+        pack(options.quantize.pack),
         progress(standard_error_screen(options.report.quiet)) {}
   // True if the options remove entries of the checkpoint's vocabulary.
   bool trims() const { return !lines.kept_pieces.empty() || !lines.kept_text.empty() || keeps_languages; }
@@ -145,10 +148,13 @@ struct Job {
   const std::string& input;
   const goldcrest_limits& limits;
   const UserLines& lines;
+  std::vector<MatrixLevel> pack;  // as the option, or as auto chose
   Progress progress;
   ModelSpec spec = {};
   bool keeps_languages = false;
   ProductsOf products = {};  // for --pack
+  KeptMatrices kept = {};
+  std::optional<PackedChoice> packed_choice = {};
   std::function<Payload(const ModelSpec& spec)> quantize = {};
 };
 

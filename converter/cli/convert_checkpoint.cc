@@ -306,7 +306,7 @@ int convert_checkpoint(const Options& options) {
   const std::optional<CentredKeys> centred_keys = centre_keys(options.quantize, job);
   set_quantizer(options.quantize, job);
   const Changes changes = change_outputs(options.change, job);
-  if (options.quantize.packs()) calibrate(options.quantize.pack, job);
+  if (options.quantize.packs()) calibrate(options.quantize, job);
   Payload payload = job.quantize(spec);
   const uint64_t payload_bytes = section_bytes(payload);
   if (!options.write.output.empty()) check_space(options.write.output, payload_bytes);

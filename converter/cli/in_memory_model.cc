@@ -16,8 +16,9 @@ void set_quantizer(const QuantizeOptions& options, Job& job) {
     build.layout = layout_for_cpu(options.cpu.empty() ? "generic" : options.cpu);
     build.attention = options.attention.value_or(AttentionWeights::kIntegerForSpeech);
     build.accuracy = options.levels();
-    build.pack = options.pack;
+    build.pack = job.pack;
     build.products = job.products;
+    if (options.pack_loss) build.kept = &job.kept;
     build.limits = job.limits;
     if (!options.license.empty()) build.license = options.license;
     if (!options.attribution.empty()) build.attribution = options.attribution;

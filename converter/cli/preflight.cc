@@ -127,7 +127,7 @@ void check_ids(const LinesOf<NumberedLine>& of) {
 
 // Throws Error if the metric needs references that no line has.
 void check_metric(const std::string& metric, const LinesOf<EvaluationLine>& of) {
-  const bool needs_references = !metric.empty() && metric != "tokens" && metric != "lines";
+  const bool needs_references = !metric.empty() && metric != "tokens" && metric != "lines" && metric != "kl";
   const bool has_references =
       std::ranges::any_of(of.lines, [](const EvaluationLine& l) { return !l.references.empty(); });
   if (needs_references && !has_references)
@@ -157,6 +157,8 @@ void check_accuracy(const Options& options) {
     throw UsageError("--accuracy auto chooses the matrices itself; leave out --matrices");
   if (quantize.auto_cost && options.shape)
     throw UsageError("--accuracy auto needs weights, and --shape has none; name the matrices");
+  if (quantize.pack_loss && (options.shape || quantize.pack.size() > 1))
+    throw UsageError("--pack auto stands by itself and needs weights, which --shape has not; name the matrices");
 }
 
 void preflight(Options& options) {

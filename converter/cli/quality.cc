@@ -6,6 +6,7 @@
 #include "evaluate/line_encoder.h"
 #include "host/text_lines.h"
 #include "host/wording.h"
+#include "report/divergence.h"
 #include "spec/error.h"
 
 namespace goldcrest::converter {
@@ -15,6 +16,7 @@ double loss(const Evaluation& evaluation, std::string metric) {
   if (evaluation.lines.empty()) throw Error("--max-loss: not one line was translated by both float32 and int8");
   const bool scored = evaluation.float32 && evaluation.int8;
   if (metric.empty()) metric = !scored ? "tokens" : evaluation.counts_characters ? "cer" : "bleu";
+  if (metric == "kl") return evaluation.divergence.value();
   if (metric == "tokens") return 100.0 * (1.0 - evaluation.token_agreement);
   if (metric == "lines") {
     const auto n = static_cast<double>(evaluation.lines.size());
@@ -129,6 +131,18 @@ void run_evaluation(const MeasureOptions& options, const FileImage& image, Job& 
   steps.progress = job.progress.counter();
   report->evaluation = evaluate(report->evaluation_lines, float32, int8, steps);
   if (session.info().weight_bits == 32) report->evaluation->engine_name = "engine";
+  if (options.metric == "kl") {
+    job.progress.stage("comparing probabilities");
+    Divergence divergence(image.span(), limits, path);
+    size_t done = 0;
+    for (const EvaluatedLine& line : report->evaluation->lines) {
+      const OwnedSource source = encode(report->evaluation_lines[line.line].source);
+      divergence.add(source, line.float32.tokens,
+          reference.teacher_forced_logits(reference.encode(source.view()), line.float32.tokens));
+      job.progress.at(++done, report->evaluation->lines.size());
+    }
+    report->evaluation->divergence = divergence.mean();
+  }
   if (!report->spec->shortlist) return;
   job.progress.stage("evaluating the shortlist");
   limits.max_candidates = GOLDCREST_NO_SHORTLIST;
@@ -173,9 +187,10 @@ Refusal refuse_loss(const Evaluation& evaluation, const MeasureOptions& options)
   try {
     const double lost = loss(evaluation, options.metric);
     const bool is_kept = lost <= options.max_loss;
-    return {is_kept ? kSuccess : kTooMuchLost,
-        format_text("{} lost {:.3f} points, {} --max-loss {}", evaluation.engine_name, lost,
-            is_kept ? "within" : "more than", options.max_loss)};
+    return {
+        is_kept ? kSuccess : kTooMuchLost, format_text("{} lost {:.3f} {}, {} --max-loss {}", evaluation.engine_name,
+                                               lost, options.metric == "kl" ? "thousandths of a nat an id" : "points",
+                                               is_kept ? "within" : "more than", options.max_loss)};
   } catch (const Error& error) {
     return {kBadInput, error.what()};
   }

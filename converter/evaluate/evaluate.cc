@@ -203,6 +203,9 @@ std::string to_text(const Evaluation& evaluation, const std::vector<EvaluationLi
     text += format_text("identical lines: {:.2f} to {:.2f} % (95 % interval); chrF {:.2f} against float32's texts\n",
         100 * interval.low, 100 * interval.high, evaluation.chrf);
   }
+  if (evaluation.divergence)
+    text += format_text(
+        "KL(float32 || {}): {:.3f} thousandths of a nat an id\n", evaluation.engine_name, *evaluation.divergence);
   if (const size_t merged = n_merged(lines); merged != 0)
     text += format_text("{} more lines have an earlier line's source: they count once, with all references\n", merged);
   if (evaluation.float32 && evaluation.int8) {

@@ -89,6 +89,8 @@ struct Evaluation {
   // 1 - (sum of the edit distances between the two id sequences) / (sum of the longer one's lengths); 1 without lines.
   double token_agreement = 1;
   double chrf = 0;  // the engine's texts against float32's, 0..100
+  // The mean of KL(float32 || engine) for each id of float32's texts, in thousandths of a nat; absent: not asked for
+  std::optional<double> divergence;
   size_t lines_with_references = 0;
   std::optional<Quality> float32, int8;  // over the lines with references; absent if there are none
   std::vector<size_t> most_lost;         // indices into `lines` of those with a loss above 0, largest first

@@ -76,14 +76,14 @@ class Builder {
   }
   // Returns whether a table, which several may share, has something that `asks` says of one of its names.
   template <typename Asks> bool any_name_of(const Matrix& table, const Asks& asks) const;
-  // Makes `matrix` a packed one. Returns the packer of its rows, for the inputs of `inputs_of`.
-  RowPacker make_packer(const Matrix& inputs_of, const Placement& columns, QuantizedMatrix& matrix);
+  // Quantizes `parts`, which are rows of `matrix` one after another, or takes a kept matrix. Returns the ratio of each.
+  std::vector<std::optional<double>> quantize_parts(const std::string& name, std::span<const Matrix* const> parts,
+      const Placement& rows, const Placement& columns, bool packed, QuantizedMatrix& matrix) const;
   std::unique_ptr<format::LinearT> projection();
   std::unique_ptr<format::LinearT> linear(const std::string& name, const LinearParts& from);
-  // Stores the weights of all parts in `matrix` and records them. Returns the biases [matrix.rows].
-  template <typename Stored>
-  std::vector<float> store_parts(
-      const LinearParts& from, uint64_t row_bytes, Stored& matrix, const RowPacker* packer = nullptr);
+  // Records the parts of a matrix with `rows` rows. sqnr_db: of each; none: float. Returns the biases [rows].
+  std::vector<float> record_parts(
+      const LinearParts& from, uint64_t row_bytes, uint32_t rows, std::span<const std::optional<double>> sqnr_db);
   std::unique_ptr<format::NormT> norm(const std::string& name, const NormSpec& norm);
   std::unique_ptr<format::AttentionBiasT> bias(const std::string& name, uint32_t heads, const AttentionBiasSpec& bias);
   const Table& table(const Matrix& matrix);
@@ -155,18 +155,15 @@ std::unique_ptr<format::NormT> Builder::norm(const std::string& name, const Norm
   return out;
 }
 
-template <typename Stored>
-std::vector<float> Builder::store_parts(
-    const LinearParts& from, uint64_t row_bytes, Stored& matrix, const RowPacker* packer) {
-  std::vector<float> bias(matrix.rows);
+std::vector<float> Builder::record_parts(
+    const LinearParts& from, uint64_t row_bytes, uint32_t rows, std::span<const std::optional<double>> sqnr_db) {
+  std::vector<float> bias(rows);
   const uint32_t part_rows = from.rows.placed_size();
   for (uint32_t i = 0; i < from.parts.size(); ++i) {
     const LinearSpec& part = *from.parts[i].linear;
-    const std::optional<double> sqnr_db =
-        store_rows(*part.weight, {from.rows, from.columns, i * part_rows, packer}, matrix);
     copy_floats(part.bias, from.rows, bias_name(*part.weight), &bias[size_t{i} * part_rows]);
-    const uint64_t rows = from.parts.size() == 1 ? matrix.rows : part_rows;
-    record(part.weight->name, part.weight->rows, part.weight->columns, rows * row_bytes, sqnr_db);
+    record(part.weight->name, part.weight->rows, part.weight->columns,
+        (from.parts.size() == 1 ? rows : part_rows) * row_bytes, sqnr_db.empty() ? std::nullopt : sqnr_db[i]);
   }
   return bias;
 }
@@ -178,7 +175,9 @@ std::unique_ptr<format::LinearT> Builder::linear(const std::string& name, const 
   out->fine_input = options_.weights == Weights::kInt8 && from.parts[0].linear->fine_input;
   if (options_.weights == Weights::kFloat32) {
     FloatMatrix matrix(out->n, out->k);
-    const std::vector<float> bias = store_parts(from, (matrix.columns + 1) * sizeof(float), matrix);
+    for (uint32_t i = 0; i < from.parts.size(); ++i)
+      store_rows(*from.parts[i].linear->weight, {from.rows, from.columns, i * from.rows.placed_size()}, matrix);
+    const std::vector<float> bias = record_parts(from, (matrix.columns + 1) * sizeof(float), matrix.rows, {});
     out->weights = weights(matrix);
     out->bias = parameters_.append(bias);
     return out;
@@ -188,9 +187,10 @@ std::unique_ptr<format::LinearT> Builder::linear(const std::string& name, const 
   out->packed = packs(name);
   refuse_both(name, out->refined, out->packed);
   QuantizedMatrix matrix(out->n, out->k, out->refined);
-  std::optional<RowPacker> packer;
-  if (out->packed) packer = make_packer(first, from.columns, matrix);
-  const std::vector<float> bias = store_parts(from, matrix.linear_row_bytes(), matrix, packer ? &*packer : nullptr);
+  std::vector<const Matrix*> parts;
+  for (const LinearPart& part : from.parts) parts.push_back(part.linear->weight.get());
+  const auto sqnr_db = quantize_parts(name, parts, from.rows, from.columns, out->packed, matrix);
+  const std::vector<float> bias = record_parts(from, matrix.linear_row_bytes(), matrix.rows, sqnr_db);
   out->layout = static_cast<format::Layout>(options_.layout);
   out->weights = weights(matrix, options_.layout);
   out->scale = parameters_.append(matrix.scale);
@@ -207,21 +207,40 @@ template <typename Asks> bool Builder::any_name_of(const Matrix& table, const As
   return any;
 }
 
-RowPacker Builder::make_packer(const Matrix& inputs_of, const Placement& columns, QuantizedMatrix& matrix) {
-  matrix.multipliers.assign(size_t{matrix.rows} * packed_groups(matrix.columns), 1);
-  return RowPacker(options_.products ? options_.products(inputs_of) : std::vector<float>(), columns);
+std::vector<std::optional<double>> Builder::quantize_parts(const std::string& name,
+    std::span<const Matrix* const> parts, const Placement& rows, const Placement& columns, bool packed,
+    QuantizedMatrix& matrix) const {
+  KeptMatrices* const kept = options_.kept;
+  const std::pair key(parts[0], packed);
+  if (kept != nullptr && kept->contains(key)) {
+    matrix = kept->at(key).matrix;
+    return kept->at(key).sqnr_db;
+  }
+  std::optional<RowPacker> packer;
+  if (packed) {
+    matrix.multipliers.assign(size_t{matrix.rows} * packed_groups(matrix.columns), 1);
+    packer.emplace(options_.products ? options_.products(*parts[0]) : std::vector<float>(), columns);
+  }
+  std::vector<std::optional<double>> sqnr_db;
+  for (uint32_t i = 0; i < parts.size(); ++i)
+    sqnr_db.push_back(
+        store_rows(*parts[i], {rows, columns, i * rows.placed_size(), packer ? &*packer : nullptr}, matrix));
+  if (kept != nullptr) kept->emplace(key, KeptMatrix{name, matrix, sqnr_db});
+  return sqnr_db;
 }
 
 Builder::Table Builder::quantized_table(const Matrix& matrix) {
-  const bool packed = any_name_of(matrix, [&](const char* name) { return packs(name); });
+  std::string name;
+  const bool packed = any_name_of(matrix, [&](const char* given) {
+    name = given;
+    return packs(name);
+  });
   QuantizedMatrix quantized(
-      matrix.rows, matrix.columns, any_name_of(matrix, [&](const char* name) { return refines(name, matrix); }));
+      matrix.rows, matrix.columns, any_name_of(matrix, [&](const char* of) { return refines(of, matrix); }));
   refuse_both(matrix.name, quantized.has_second, packed);
-  const Placement columns = Placement::in_order(matrix.columns);
-  std::optional<RowPacker> packer;
-  if (packed) packer = make_packer(matrix, columns, quantized);
-  const std::optional<double> sqnr_db =
-      store_rows(matrix, {Placement::in_order(matrix.rows), columns, 0, packer ? &*packer : nullptr}, quantized);
+  const Matrix* const only = &matrix;
+  const std::optional<double> sqnr_db = quantize_parts(
+      name, {&only, 1}, Placement::in_order(matrix.rows), Placement::in_order(matrix.columns), packed, quantized)[0];
   const uint64_t row_bytes = is_projected(matrix) ? quantized.linear_row_bytes() : quantized.row_bytes();
   record(matrix.name, matrix.rows, matrix.columns, quantized.rows * row_bytes, sqnr_db);
   Table stored;

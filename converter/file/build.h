@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 #include "file/fine_inputs.h"
 #include "file/section_writer.h"
@@ -26,12 +28,21 @@ enum class AttentionWeights { kFloat, kInteger, kIntegerForSpeech };
 // Returns X^T X of the inputs of a matrix, [k, k], and forgets it; empty: its inputs are not known.
 using ProductsOf = std::function<std::vector<float>(const Matrix& of)>;
 
+// Matrices of earlier payloads, which a later one need not quantize again; bool: packed.
+struct KeptMatrix {
+  std::string name;  // for --pack
+  QuantizedMatrix matrix;
+  std::vector<std::optional<double>> sqnr_db;  // each part has its own
+};
+using KeptMatrices = std::map<std::pair<const Matrix*, bool>, KeptMatrix>;
+
 struct BuildOptions {
   Weights weights = Weights::kInt8;
   AttentionWeights attention = AttentionWeights::kFloat;
   Layout layout = Layout::kN16K4;                           // for int8 weights
   std::vector<MatrixLevel> pack = {};                       // for kPackedWeights
   ProductsOf products = {};                                 // for packed matrices; empty: nothing is known of inputs
+  KeptMatrices* kept = nullptr;                             // if there is one, takes and gives matrices
   std::vector<MatrixLevel> accuracy;                        // empty: the spec's fine inputs, no second matrix
   goldcrest_limits limits = {};                             // zeros: the defaults of resolve_limits (metadata.h)
   std::optional<std::string> license, attribution;          // replace the checkpoint's

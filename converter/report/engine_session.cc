@@ -12,9 +12,11 @@
 #include "spec/frontend_rows.h"
 
 namespace goldcrest::converter {
-EngineSession::EngineSession(std::span<const uint8_t> model, const goldcrest_limits& limits, const std::string& file) {
+EngineSession::EngineSession(std::span<const uint8_t> model, const goldcrest_limits& limits, const std::string& file,
+    std::function<std::string(goldcrest_config*)> prepare) {
   use(model.data(), model.size());
   Options options;
+  options.prepare = std::move(prepare);
   options.replace_unknowns = false;
   std::string problem = read_info();
   if (problem.empty()) problem = start(options, limits);

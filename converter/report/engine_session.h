@@ -16,7 +16,9 @@ namespace goldcrest::converter {
 class EngineSession : public Session {
  public:
   // Throws Error naming `file` if the engine refuses the model or the limits. The model must outlive the session.
-  EngineSession(std::span<const uint8_t> model, const goldcrest_limits& limits, const std::string& file);
+  // prepare: see Session::Options
+  EngineSession(std::span<const uint8_t> model, const goldcrest_limits& limits, const std::string& file,
+      std::function<std::string(goldcrest_config*)> prepare = {});
 
   void set_search(const goldcrest_search& search);
   // Chooses the languages of self-test line `line`, if the model has a table of them: the defaults, or else the first

@@ -72,6 +72,7 @@ Value evaluation_json(const Evaluation& evaluation, const std::vector<Evaluation
       {"failed", evaluation.failed.size()}, {"identical_lines", evaluation.identical},
       {"identical_interval", std::move(bounds)}, {"token_agreement", evaluation.token_agreement},
       {"chrf", evaluation.chrf}};
+  if (evaluation.divergence) json["divergence"] = *evaluation.divergence;
   if (evaluation.float32) json["float32"] = quality_json(evaluation, *evaluation.float32);
   if (evaluation.int8) json[evaluation.engine_name] = quality_json(evaluation, *evaluation.int8);
   json["most_lost"] = Value::list();

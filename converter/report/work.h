@@ -35,6 +35,12 @@ struct RankedMatrix {
 };
 
 // The choices of --accuracy, --matrices and --pack, and their price.
+// The measure by which --pack auto chose matrices.
+struct PackedChoice {
+  double bound = 0, divergence = 0;  // thousandths of a nat an id
+  size_t n_lines = 0;
+};
+
 struct FineInputs {
   std::vector<std::string> matrices;        // with fine inputs
   double more_work = 0;                     // share of all linear layers' work
@@ -43,6 +49,7 @@ struct FineInputs {
   std::vector<RankedMatrix> ranking;        // best first
   Refined refined;
   Packed packed;
+  std::optional<PackedChoice> packed_choice;
   uint64_t exact_bytes = 0;                // --accuracy exact would add them to the file
   std::optional<size_t> identical_before;  // the evaluation's lines, in a coarse search
   bool any() const { return !matrices.empty() || !ranking.empty() || refined.any() || packed.bytes > 0; }

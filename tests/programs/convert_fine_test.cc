@@ -201,6 +201,52 @@ TEST_F(Convert, RefinedFilesHaveFloat32sLines) {
   EXPECT_LT(all.at("fine_inputs").at("identical_before"), evaluation.at("identical_lines"));
 }
 
+// --metric kl, and --pack auto, which chooses by it.
+TEST_F(Convert, MeasuresAndBoundsTheDivergence) {
+  const std::filesystem::path checkpoint = checkpoint_folder("g2p"), output = folder / "model.gcst";
+  std::string words;
+  for (size_t n = 0; const std::string& line : lines_of(read_file(validation_file("g2p"))))
+    if (n++ % 25 == 0) words += line + "\n";
+  const std::string lines = folder.write("words", words);
+  const auto divergence = [&](const Arguments& options) {
+    return convert_json(checkpoint, concat({"-o", output, "--evaluate", lines, "--metric", "kl"}, options))
+        .at("evaluation")
+        .at("divergence")
+        .get<double>();
+  };
+  EXPECT_LT(divergence({"--weights", "float32"}), 1e-4);
+  const double of_int8 = divergence({}), of_packed = divergence({"--pack", "all", "--calibrate", lines});
+  EXPECT_GT(of_int8, 0.01);
+  EXPECT_LT(of_int8, 0.06);
+  EXPECT_GT(of_packed, 0.3);
+  const size_t packed_bytes = read_file(output).size();
+  const Outcome lost = convert(checkpoint, {"--evaluate", lines, "--metric", "kl", "--max-loss", "0.001"});
+  EXPECT_EQ(lost.status, 4);
+  EXPECT_TRUE(has(lost.err, "thousandths of a nat an id, more than --max-loss 0.001")) << lost.err;
+
+  const auto choice = [&](const std::string& bound) {
+    return convert_json(checkpoint, {"-o", output, "--pack", bound, "--calibrate", lines})
+        .at("fine_inputs")
+        .at("packed");
+  };
+  const nlohmann::json some = choice("auto=0.1");
+  const std::string file = read_file(output);
+  EXPECT_GT(some.at("matrices").size(), 3u);
+  EXPECT_LT(some.at("matrices").size(), 27u);
+  EXPECT_LE(some.at("divergence").get<double>(), 0.1);
+  EXPECT_GT(some.at("divergence").get<double>(), 0.06);
+  EXPECT_TRUE(choice("auto=0.1") == some && read_file(output) == file) << "the same choice each time";
+  (void)choice("auto=1000");
+  EXPECT_EQ(read_file(output).size(), packed_bytes) << "all";
+  const Outcome none =
+      with_status(0, convert(checkpoint, {"-o", output, "--pack", "auto=0.001", "--calibrate", lines}));
+  EXPECT_TRUE(has(none.err, "warning: --pack auto=0.001: one matrix of 4 bits is too much; all have 8")) << none.err;
+  EXPECT_TRUE(read_file(output) == read_file(converted_model("g2p")));
+  EXPECT_EQ(convert(checkpoint, {"--pack", "auto=-1"}).status, 2);
+  EXPECT_EQ(convert(checkpoint, {"--pack", "auto,projection"}).status, 2);
+  EXPECT_EQ(convert(checkpoint / "config.json", {"--shape", "--pack", "auto"}).status, 2);
+}
+
 // Four bits: the size, the twin of eight bits, the order for another processor, and the same bytes each time.
 TEST_F(Convert, WeightsOfFourBits) {
   const std::filesystem::path checkpoint = checkpoint_folder("g2p"), packed = folder / "4.gcst",
