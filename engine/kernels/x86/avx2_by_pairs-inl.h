@@ -44,7 +44,7 @@ inline void store_16(int8_t* p, __m128i x) { _mm_storeu_si128(reinterpret_cast<_
 
 struct PairedRows {
   alignas(64) int8_t inputs[kPairedBytes];    // for each tile [pairs of blocks][rows]: 8 magnitudes, 8 signs (0 or -1)
-  uint16_t separate[kPairedBytes / 16];       // the pairs whose second block is separate, row after row
+  uint16_t separate[kPairedBytes / 16 + 1];   // the pairs whose second block is separate, row after row
   uint32_t first_separate[kMostLaidOut + 1];  // row r has entries [r, r + 1)
   int32_t start[kMostLaidOut];                // the sum of the magnitudes of negative activations
 };
@@ -64,13 +64,13 @@ __attribute__((noinline)) uint16_t* lay_out_row(
     const __m256i twos = _mm256_maddubs_epi16(magnitudes, ones);
     const __m256i fours = _mm256_add_epi16(twos, _mm256_srli_epi64(twos, 32));  // in the first half of each 8 bytes
     const __m256i too_large = _mm256_and_si256(first, _mm256_cmpgt_epi16(fours, _mm256_set1_epi16(kMostFourSum)));
-    uint32_t bits = static_cast<uint32_t>(_mm256_movemask_epi8(too_large));
-    if (bits != 0) {
-      const __m256i fits = _mm256_cmpeq_epi32(too_large, zero), swapped = _mm256_setr_epi32(1, 0, 3, 2, 5, 4, 7, 6);
-      magnitudes = _mm256_and_si256(magnitudes, _mm256_permutevar8x32_epi32(fits, swapped));
-    }
-    for (; bits != 0; bits &= ~(0xffu << __builtin_ctz(bits) / 8 * 8))
-      *separate++ = static_cast<uint16_t>(i / 8 + static_cast<size_t>(__builtin_ctz(bits) / 8));
+    const __m256i fits = _mm256_cmpeq_epi32(too_large, zero), swapped = _mm256_setr_epi32(1, 0, 3, 2, 5, 4, 7, 6);
+    magnitudes = _mm256_and_si256(magnitudes, _mm256_permutevar8x32_epi32(fits, swapped));
+    const uint32_t large = ~static_cast<uint32_t>(_mm256_movemask_epi8(fits));
+    unrolled<4>([&](int pair) {
+      *separate = static_cast<uint16_t>(i / 8 + static_cast<size_t>(pair));
+      separate += large >> (8 * pair) & 1;
+    });
     const __m256i even = _mm256_unpacklo_epi64(magnitudes, signs), odd = _mm256_unpackhi_epi64(magnitudes, signs);
     store_16(to, _mm256_castsi256_si128(even));
     store_16(to + step, _mm256_castsi256_si128(odd));
@@ -116,7 +116,7 @@ inline void multiply_pairs(
     const LinearArgs<int8_t>& args, const PairedRows& rows, uint32_t first_row, uint32_t output) {
   const size_t k = args.k, panel_bytes = 16 * k;
   const int8_t *const tile = args.w + output * k, *w = tile;
-  const int8_t* x = rows.inputs + 2 * k * first_row;
+  const int8_t *const of_tile = rows.inputs + 2 * k * first_row, *x = of_tile;
   const __m256i ones = in_register(_mm256_set1_epi16(1));
   Prefetch soon = make_prefetch<kPanels>(panel_bytes, 128);
   Acc sums[kRows][kPanels];
@@ -152,9 +152,9 @@ inline void multiply_pairs(
   unrolled<kRows>([&](int r) {
     const uint32_t row = first_row + static_cast<uint32_t>(r), end = rows.first_separate[row + 1];
     for (uint32_t s = rows.first_separate[row]; s < end; ++s) {
-      const size_t at = 8 * size_t{rows.separate[s]} + 4;
-      const __m256i inputs = broadcast_four(args.x + row * k + at), magnitudes = _mm256_abs_epi8(inputs);
-      const __m256i signs = signs_of(inputs);
+      const size_t pair = rows.separate[s], at = 8 * pair + 4;
+      const __m256i magnitudes = _mm256_abs_epi8(broadcast_four(args.x + row * k + at));
+      const __m256i signs = broadcast_four(of_tile + 16 * (pair * kRows + static_cast<size_t>(r)) + 12);
       unrolled<kPanels>([&](int p) {
         const int8_t* const of_block = tile + static_cast<size_t>(p) * panel_bytes + 16 * at;
         const auto twos_of = [&](const int8_t* from) {
