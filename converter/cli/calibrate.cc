@@ -17,7 +17,7 @@
 
 namespace goldcrest::converter {
 namespace {
-constexpr size_t kFewLines = 64, kMadeUpLines = 512, kHeldOut = 8;
+constexpr size_t kFewLines = 64, kMadeUpLines = 512, kHeldOut = 4;
 
 // Returns made-up sources of 4 to 35 ids.
 std::vector<OwnedSource> made_up_sources(const ModelSpec& spec) {
@@ -129,9 +129,9 @@ std::vector<PackedSearch::Ranked> PackedSearch::rank() {
     if (!kept.matrix.multipliers.empty()) ranked.push_back({kept.name, static_cast<double>(saved)});
   }
   std::ranges::sort(ranked, {}, &Ranked::name);  // not by addresses
+  job_.progress.stage("ranking matrices");
   const double none = divergence({}, stride);
   for (Ranked& matrix : ranked) {
-    job_.progress.stage("ranking matrices");
     job_.progress.at(static_cast<size_t>(&matrix - ranked.data()), ranked.size());
     matrix.cost = (divergence({&matrix, 1}, stride) - none) / matrix.saved;
   }
@@ -141,27 +141,26 @@ std::vector<PackedSearch::Ranked> PackedSearch::rank() {
 
 void PackedSearch::run(double bound) {
   constexpr int kTries = 6;
-  PackedChoice choice = {bound, 0, lines_.size()};
   (void)job_.quantize(job_.spec);  // keeps all
   const std::vector<Ranked> ranked = rank();
   std::vector<double> saved = {0};  // by the first n of them
   for (const Ranked& matrix : ranked) saved.push_back(saved.back() + matrix.saved);
   size_t within = 0, beyond = ranked.size() + 1;
+  job_.progress.stage("choosing matrices");
+  PackedChoice choice = {bound, 0, divergence({}, 1), lines_.size()};
   for (int tries = 0; tries < kTries && beyond - within > 1; ++tries) {
     const size_t last = std::min(beyond, ranked.size());
     const auto middle = std::ranges::lower_bound(saved, (saved[within] + saved[last]) / 2) - saved.begin();
     const size_t n = tries == 0 ? last : std::clamp(static_cast<size_t>(middle), within + 1, beyond - 1);
-    job_.progress.stage("choosing matrices");
     job_.progress.at(static_cast<size_t>(tries), kTries);
-    const double found = divergence(std::span(ranked).first(n), 1);
+    const double found = divergence(std::span(ranked).first(n), 1) - choice.of_int8;
     (found <= bound ? within : beyond) = n;
-    if (found <= bound) choice.divergence = found;
+    if (found <= bound) choice.rise = found;
   }
   job_.pack = {{"all", 0}};
   for (const Ranked& matrix : std::span(ranked).first(within)) job_.pack.push_back({matrix.name, kPackedWeights});
-  job_.packed_choice = choice;
-  if (within == 0)
-    job_.spec.warnings.push_back(format_text("--pack auto={}: one matrix of 4 bits is too much; all have 8", bound));
+  if (within > 0) job_.packed_choice = choice;
+  else job_.spec.warnings.push_back(format_text("--pack auto={}: one matrix of 4 bits is too much; all have 8", bound));
 }
 }  // namespace
 

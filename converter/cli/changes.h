@@ -18,8 +18,8 @@ TrimmedVocabulary keep_vocabulary(InMemoryModel& whole, Job& job);
 ShortlistFromText make_shortlist_from_text(const ChangeOptions& change, Job& job);
 
 // --pack: collects the inputs of packed matrices in job.products: those of the lines of --calibrate, or of made-up
-// sources. With auto also chooses job.pack: the matrices that cost least for a byte, as many as keep the divergence of
-// every eighth line within the bound, which then does not calibrate; at most six numbers are tried. Throws Error.
+// sources. With auto also chooses job.pack: the matrices that cost least for a byte, as many as raise the divergence
+// of every fourth line within the bound; such a line does not calibrate. At most six numbers are tried. Throws Error.
 void calibrate(const QuantizeOptions& options, Job& job);
 
 // --accuracy: returns the choice and its price. With a cost it is made here: one matrix after the other gets fine

@@ -82,7 +82,7 @@ Reader matrix(MatrixLevel& level) {
 // One of the names of --pack. auto looks at all matrices.
 Reader packed(MatrixLevel& level, std::optional<double>& loss) {
   return {[&level, &loss](const std::string& word) {
-            constexpr double kDefaultLoss = 0.5;
+            constexpr double kDefaultLoss = 0.4;
             if (word == "auto") loss = kDefaultLoss;
             if (word == "auto" || word.starts_with("auto=")) {
               level = {"all", kPackedWeights};

@@ -83,7 +83,7 @@ struct QuantizeOptions {
   std::optional<double> auto_cost;            // the share of more work for which --accuracy auto chooses matrices
   std::vector<MatrixLevel> matrices;          // --matrices
   std::vector<MatrixLevel> pack;              // --pack, of kPackedWeights; "none" is "all" without it
-  std::optional<double> pack_loss;            // --pack auto: the divergence up to which matrices get 4 bits
+  std::optional<double> pack_loss;            // --pack auto: the rise of the divergence for which matrices get 4 bits
   // Returns the level of each name; the last one that fits counts. Empty: the checkpoint's dialect decides.
   std::vector<MatrixLevel> levels() const {
     std::vector<MatrixLevel> levels = matrices;

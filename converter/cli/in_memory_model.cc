@@ -10,7 +10,8 @@
 namespace goldcrest::converter {
 void set_quantizer(const QuantizeOptions& options, Job& job) {
   job.quantize = [&](const ModelSpec& spec) {
-    job.progress.stage("quantizing");
+    const bool is_first = job.kept.empty();  // later ones are tries of --pack auto
+    if (is_first) job.progress.stage("quantizing");
     BuildOptions build;
     if (options.weights == "float32") build.weights = Weights::kFloat32;
     build.layout = layout_for_cpu(options.cpu.empty() ? "generic" : options.cpu);
@@ -22,7 +23,7 @@ void set_quantizer(const QuantizeOptions& options, Job& job) {
     build.limits = job.limits;
     if (!options.license.empty()) build.license = options.license;
     if (!options.attribution.empty()) build.attribution = options.attribution;
-    build.progress = job.progress.counter();
+    if (is_first) build.progress = job.progress.counter();
     try {
       return build_payload(spec, build);
     } catch (const Error& error) {

@@ -81,8 +81,8 @@ std::string to_text(const FineInputs& fine) {
         "else is slower\n",
         fine.packed.names.size(), fine.packed.n_all, fine.packed.bytes, fine.packed.int8_bytes);
   if (fine.packed_choice)
-    text += format_text("             chosen on {} lines: KL {:.3f} thousandths of a nat an id, at most {}\n",
-        fine.packed_choice->n_lines, fine.packed_choice->divergence, fine.packed_choice->bound);
+    text += format_text("             chosen on {} lines: KL rises by {:.3f} over int8's {:.3f}, at most {}\n",
+        fine.packed_choice->n_lines, fine.packed_choice->rise, fine.packed_choice->of_int8, fine.packed_choice->bound);
   if (fine.identical_before)
     text += format_text("             {} lines identical without them\n", *fine.identical_before);
   if (fine.ranking.empty()) return text;
@@ -103,7 +103,7 @@ Value to_json(const FineInputs& fine) {
   if (fine.packed.bytes > 0)
     json["packed"] = {
         {"matrices", fine.packed.names}, {"bytes", fine.packed.bytes}, {"int8_bytes", fine.packed.int8_bytes}};
-  if (fine.packed_choice) json["packed"]["divergence"] = fine.packed_choice->divergence;
+  if (fine.packed_choice) json["packed"]["rise"] = fine.packed_choice->rise;
   if (fine.identical_before) json["identical_before"] = *fine.identical_before;
   if (fine.ranking.empty()) return json;
   json["lines"] = fine.n_lines;

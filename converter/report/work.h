@@ -37,7 +37,7 @@ struct RankedMatrix {
 // The choices of --accuracy, --matrices and --pack, and their price.
 // The measure by which --pack auto chose matrices.
 struct PackedChoice {
-  double bound = 0, divergence = 0;  // thousandths of a nat an id
+  double bound = 0, rise = 0, of_int8 = 0;  // thousandths of a nat an id: the divergence above that of int8
   size_t n_lines = 0;
 };
 
