@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the engine's probabilities of the next id are from float32's.
+// The distance of the engine's probabilities of the next id from float32's.
 #pragma once
 
 #include <cstdint>
