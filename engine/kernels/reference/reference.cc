@@ -23,7 +23,7 @@ int32_t dot(const int8_t* a, const int8_t* b, uint32_t n) {
 }
 
 // acc[j] = sum over k of x[k] * w[first + j, k] for the outputs of one panel.
-void panel_n16k4(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[16]) {
+[[maybe_unused]] void panel_n16k4(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[16]) {
   for (int j = 0; j < 16; ++j) acc[j] = 0;
   for (uint32_t block = 0; block < k; block += 4, panel += 64) {
     for (int j = 0; j < 16; ++j) {
@@ -33,10 +33,27 @@ void panel_n16k4(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[1
   }
 }
 
-void panel_n4k16(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[4]) {
+[[maybe_unused]] void panel_n4k16(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[4]) {
   for (int j = 0; j < 4; ++j) acc[j] = 0;
   for (uint32_t block = 0; block < k; block += 16, panel += 64)
     for (int j = 0; j < 4; ++j) acc[j] += dot(x + block, panel + 16 * j, 16);
+}
+
+// Returns an output's sum of products with a row. Firmware has this in place of the panels, in less flash.
+[[maybe_unused]] int32_t sum_of_output(const LinearArgs<int8_t>& args, const int8_t* x, uint32_t output) {
+  const bool packed = args.is_packed();
+  const uint32_t k = args.k, step = packed ? kPackedGroup : args.layout == Layout::kN16K4 ? 4 : 16;
+  const int8_t* w = args.w + weight_offset(args.layout, output, 0, k);
+  int8_t group[kPackedGroup];
+  int32_t sum = 0;
+  for (uint32_t input = 0; input < k; input += step, w += 64) {
+    if (packed) {
+      const auto* const nibbles = reinterpret_cast<const uint8_t*>(args.w);
+      unpack_group({nibbles, args.multipliers, args.n, k, args.layout}, output, input / kPackedGroup, group);
+    }
+    sum += dot(x + input, packed ? group : w, k - input < step ? 16 : step);
+  }
+  return sum;
 }
 
 // args.weights [n_keys] <- the scores of one head's query against every key, after soft-max, times the value scales.
@@ -148,7 +165,9 @@ void reference_linear(const LinearArgs<int8_t>& args) {
     const int8_t* panel = args.w + size_t{first} * args.k;
     for (uint32_t row = 0; row < args.rows; ++row) {
       const int8_t* x = args.x + size_t{row} * args.k;
-      if (args.layout == Layout::kN16K4) panel_n16k4(x, panel, args.k, acc);
+      if constexpr (!kHasSystem)
+        for (uint32_t j = 0; j < panel_outputs; ++j) acc[j] = sum_of_output(args, x, first + j);
+      else if (args.layout == Layout::kN16K4) panel_n16k4(x, panel, args.k, acc);
       else panel_n4k16(x, panel, args.k, acc);
       for (uint32_t j = 0; j < panel_outputs; ++j) {
         const uint32_t output = first + j;

@@ -120,12 +120,11 @@ float reference_activate(Activation activation, float x);
 [[gnu::noinline]] float logarithm(float x);
 bool reference_weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout);
 
-// Moves the weights of args, which are packed, on by n outputs; n % 16 == 0.
-void skip_packed(LinearArgs<int8_t>& args, uint32_t n);
 // Moves on by n outputs of a matrix, packed or not; n % 16 == 0.
+void skip_any_outputs(LinearArgs<int8_t>& args, uint32_t n);
 [[gnu::always_inline]] inline void skip_outputs(LinearArgs<int8_t>& args, uint32_t n) {
-  if (kHasPacked && args.multipliers != nullptr) skip_packed(args, n);
-  else args.w += size_t{n} * args.k;
+  if (kHasPacked) return skip_any_outputs(args, n);
+  args.w += size_t{n} * args.k;
   args.w_scale += n;
   args.weight_sum += n;
 }
@@ -133,8 +132,6 @@ void skip_packed(LinearArgs<int8_t>& args, uint32_t n);
 bool runs_packed();
 // Computes a product of packed weights: by the table's slot, else piece by piece by its int8 product.
 void linear_packed(const Kernels& table, const LinearArgs<int8_t>& args);
-// y [k] <- a row of packed weights times `scale`, plus `position` [k]; each operation is rounded once.
-void embed_packed(const PackedMatrix& matrix, uint32_t row, float scale, const float* position, float* y);
 
 // The specification of float32 files: float32.cc, in builds with the option GOLDCREST_FLOAT32. Every table's float32
 // equals it bit for bit. Builds without the option call the first two for the voice detector.
