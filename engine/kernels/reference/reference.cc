@@ -94,7 +94,8 @@ float reference_exponentials(float* x, uint32_t n, float largest) {
 }
 
 float reference_integer_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float largest) {
-  float sums[16] = {}, scaled_sums[16] = {};
+  float sums[16], scaled_sums[16];
+  for (uint32_t i = 0; i < 16; ++i) sums[i] = scaled_sums[i] = 0.0f;
   uint32_t largest_bits = 0;
   for (uint32_t t = 0; t < args.n_keys; ++t) {
     const float e = short_exp_float(args.weights[t] - largest);
@@ -233,20 +234,18 @@ void reference_attention(const AttentionArgs<int8_t>& args) {
           args.d_head, args.d_head, 1, 1, args.d_head});
       const float factor = attention_weights(args, row, keys, q_scale);
       float* out = args.out + row * args.out_stride + size_t{head} * args.d_head;
-      if (args.has_integers()) {
-        for (uint32_t j = 0; j < args.d_head; ++j) {
-          int32_t sum = 0;
-          for (uint32_t t = 0; t < args.n_keys; ++t)
-            sum += static_cast<int32_t>(float_bits(args.weights[t])) * values[key_row(args, t, row) * args.d_head + j];
-          out[j] = static_cast<float>(sum) * factor;
-        }
-        continue;
-      }
       for (uint32_t j = 0; j < args.d_head; ++j) out[j] = 0.0f;
       for (uint32_t t = 0; t < args.n_keys; ++t) {
         const int8_t* value = values + key_row(args, t, row) * args.d_head;
-        for (uint32_t j = 0; j < args.d_head; ++j) out[j] += args.weights[t] * static_cast<float>(value[j]);
+        const float weight = args.weights[t];
+        for (uint32_t j = 0; j < args.d_head; ++j)  // the bits of an integer sum, or a float
+          out[j] = args.has_integers()
+                       ? bits_float(float_bits(out[j]) + float_bits(weight) * static_cast<uint32_t>(int32_t{value[j]}))
+                       : out[j] + weight * static_cast<float>(value[j]);
       }
+      if (!args.has_integers()) continue;
+      for (uint32_t j = 0; j < args.d_head; ++j)
+        out[j] = static_cast<float>(static_cast<int32_t>(float_bits(out[j]))) * factor;
     }
   }
 }

@@ -106,7 +106,7 @@ void reference_quantize_fine(const QuantizeRowsArgs<int8_t>& args);
 void reference_fine_attention(const AttentionArgs<int8_t>& args);
 // Returns the product of two rows of n elements of 16 bits, without their scales.
 float reference_fine_product(const int8_t* a, const int8_t* b, uint32_t n);
-float reference_sum_lanes(float lanes[16]);  // adds 16 partial sums: 8 + 8, 4 + 4, 2 + 2, 1 + 1
+[[gnu::noinline]] float reference_sum_lanes(float lanes[16]);  // adds 16 partial sums: 8 + 8, 4 + 4, 2 + 2, 1 + 1
 // x [n] <- exp(x - largest), the core of soft-max. Returns 1 / the sum of x.
 float reference_exponentials(float* x, uint32_t n, float largest);
 // Turns a query's n_keys scores in args.weights into integers, which are the floats' bits, and returns their
