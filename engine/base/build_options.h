@@ -25,10 +25,10 @@ constexpr bool kHasSystem = true;  // an operating system: goldcrest_config.back
 constexpr bool kHasSystem = false;
 #endif
 
-// Firmware multiplies packed weights by Kernels.int8.linear, because expanding them takes more flash and stack.
-constexpr bool kHasPacked = kHasAccuracy, kExpandsPacked = kHasPacked && kHasSystem;
-// Drafts save reads of weights, and few cores of firmware wait for these.
-constexpr bool kHasDrafts = kHasPrompt && kHasSystem;
+// Firmware does not expand packed weights, which takes flash and stack: Kernels.int8.linear multiplies them. Drafts
+// save reads of weights, and few cores of firmware wait for these.
+constexpr bool kHasPacked = kHasAccuracy, kExpandsPacked = kHasPacked && kHasSystem,
+               kHasDrafts = kHasPrompt && kHasSystem;
 
 // The features that this build runs. It refuses a file with any other bit.
 #define GOLDCREST_OPTION(...)

@@ -82,7 +82,6 @@ template <typename Element> struct LinearArgs {
   // Not null: w is packed (model/packed.h), and these are its multipliers. int8 only, by linear_packed or in firmware.
   const int8_t* multipliers = nullptr;
   SharedInputs* shared = nullptr;  // for x; null: no other call reads the same rows
-
   [[gnu::always_inline]] bool is_packed() const { return kHasPacked && multipliers != nullptr; }
 };
 

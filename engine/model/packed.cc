@@ -9,7 +9,7 @@ int32_t unpack_group(const PackedMatrix& matrix, uint32_t output, uint32_t group
   const int32_t m = *matrix.multipliers_of(output, group * kPackedGroup);
   for (uint32_t i = 0; i < 16; ++i) {
     const uint32_t before = i & -block.inputs;  // bytes of earlier blocks
-    const uint32_t byte = from[i + 15 * before];
+    const int32_t byte = from[i + 15 * before];
     w[i + before] = static_cast<int8_t>(m * (nibble_of(byte, 0) - 8));
     w[i + before + block.inputs] = static_cast<int8_t>(m * (nibble_of(byte, 1) - 8));
   }

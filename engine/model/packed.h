@@ -37,9 +37,7 @@ struct PackedBlock {
                                     : PackedBlock{1, 16};
 }
 
-[[gnu::always_inline]] constexpr int32_t nibble_of(uint32_t byte, uint32_t high) {
-  return static_cast<int32_t>(byte >> 4 * high & 15);
-}
+[[gnu::always_inline]] constexpr int32_t nibble_of(int32_t byte, uint32_t high) { return byte >> 4 * high & 15; }
 
 // Returns the first byte of an output.
 inline const uint8_t* nibbles_of(const PackedMatrix& matrix, uint32_t output) {

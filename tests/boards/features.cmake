@@ -43,7 +43,6 @@ endif()
 if(GOLDCREST_ACCURACY)
   goldcrest_golden_program(fine_test 100 50 g2p g2p_refined.gcst g2p_refined.hash)
   goldcrest_board_test(fine_test feature)
-  # Weights of 4 bits, and the int8 weights that they stand for.
   foreach(kind packed unpacked)
     goldcrest_golden_program(${kind}_test 100 50 g2p g2p_${kind}.gcst g2p_unpacked.hash)
     goldcrest_counted_test(${kind}_test feature)

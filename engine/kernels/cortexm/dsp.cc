@@ -262,22 +262,21 @@ template <uint32_t kRows> void linear_rows(const LinearArgs<int8_t>& args, uint3
   }
 }
 
-// Computes a layer with packed weights, four rows or one at a time. Inputs that do not fit are expanded again for each
-// panel.
+// Computes four rows or one at a time. Inputs that do not fit are expanded again for each panel.
 __attribute__((noinline)) void linear_packed(const LinearArgs<int8_t>& args) {
   constexpr uint32_t kInputs = 640;
   uint32_t expanded[17 * kInputs / kPackedGroup];
   Output sums[64];
-  const uint32_t k = args.k;
   for (uint32_t row = 0, rows; row < args.rows; row += rows) {
     rows = args.rows - row >= 4 ? 4 : 1;
     Finish finish = make_finish(args, row, rows);
     const int8_t *w = args.w, *m = args.multipliers;
     for (uint32_t panel = 0; panel < args.n; panel += 16) {
       memset(sums, 0, sizeof sums);
-      for (uint32_t input = 0, inputs; input < k; input += inputs) {
-        inputs = smaller(k - input, kInputs / rows);
-        if (panel == 0 || inputs < k) expand_groups(args.x + size_t{row} * k + input, k, inputs, rows, expanded);
+      for (uint32_t input = 0, inputs; input < args.k; input += inputs) {
+        inputs = smaller(args.k - input, kInputs / rows);
+        if (panel == 0 || inputs < args.k)
+          expand_groups(args.x + size_t{row} * args.k + input, args.k, inputs, rows, expanded);
         const uint32_t groups = packed_groups(inputs);
         add_groups(expanded, expanded + 17 * rows * groups, w, {m, sums}, rows);
         w += 256 * groups;

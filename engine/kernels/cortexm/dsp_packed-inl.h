@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The products of packed weights in N16K4: one row by four outputs, or four rows by one. AND with a shifted operand
-// yields pairs of nibbles, so a product takes as many instructions as one with int8 weights. A group's sums begin with
-// -8 times the sum of its inputs; its outputs' multipliers enter once.
+// yields pairs of nibbles. A group's sums begin with -8 times the sum of its inputs; its multipliers enter once.
 #pragma once
 
 #include "kernels/cortexm/dsp_products-inl.h"
@@ -16,8 +15,7 @@ __attribute__((noinline)) void expand_groups(
   for (uint32_t r = 0; r < rows; ++r, from += k) {
     uint32_t* start = to + r;
     uint32_t* pairs = to + rows + 2 * r;
-    const int8_t* x = from;
-    for (const int8_t* const end = x + inputs; x < end; start += 17 * rows, pairs += rows) {
+    for (const int8_t *x = from, *const end = from + inputs; x < end; start += 17 * rows, pairs += rows) {
       int32_t sum = 0;
 #pragma GCC unroll 1
       for (uint32_t i = 0; i < 8; ++i, x += 4, pairs += 2 * rows) {

@@ -55,9 +55,8 @@ void linear_n16k4(const LinearArgs<int8_t>& args, uint32_t row) {
   }
 }
 
-// Returns the sums of a row's products with four outputs of packed weights in N4K16. Sixteen bytes hold a group of an
-// output. Nibbles are multiplied as they are, the sums begin with -8 times the sum of the inputs, and an output's
-// multiplier enters once a group.
+// Returns the sums of a row's products with four outputs of packed weights in N4K16. Nibbles are multiplied as they
+// are, a group's sums begin with -8 times the sum of its inputs, and its multipliers enter once.
 __attribute__((noinline)) int32x4_t packed_sums(const int8_t* x, const int8_t* w, const int8_t* m, uint32_t k) {
   int8_t last[kPackedGroup];
   int32x4_t sums = vdupq_n_s32(0);
@@ -84,12 +83,11 @@ __attribute__((noinline)) int32x4_t packed_sums(const int8_t* x, const int8_t* w
 
 // Returns the same in any layout.
 __attribute__((noinline)) int32x4_t unpacked_sums(const LinearArgs<int8_t>& args, const int8_t* x, uint32_t output) {
-  const PackedMatrix matrix = {reinterpret_cast<const uint8_t*>(args.w), args.multipliers, args.n, args.k, args.layout};
   int32_t sums[4] = {};
   for (int32_t& sum : sums) {
     for (uint32_t input = 0; input < args.k; input += kPackedGroup) {
       int8_t w[kPackedGroup];
-      unpack_group(matrix, output, input / kPackedGroup, w);
+      unpack_group(packed_matrix(args), output, input / kPackedGroup, w);
       sum += dot(w, x + input, args.k - input < kPackedGroup ? 1 : 2);
     }
     ++output;
@@ -101,8 +99,8 @@ void linear_packed(const LinearArgs<int8_t>& args) {
   const size_t n_groups = packed_groups(args.k);
   for (uint32_t output = 0; output < args.n; output += 4) {
     const int8_t* const m = args.multipliers + output / 16 * 16 * n_groups + output % 16;
-    const int8_t* x = args.x;
-    for (uint32_t row = 0; row < args.rows; ++row, x += args.k) {
+    for (uint32_t row = 0; row < args.rows; ++row) {
+      const int8_t* const x = args.x + size_t{row} * args.k;
       const int32x4_t sums = args.layout == Layout::kN4K16 ? packed_sums(x, args.w + output * n_groups * 16, m, args.k)
                                                            : unpacked_sums(args, x, output);
       OutputRow(args, row).finish(output, sums, load(args.w_scale + output), load(args.bias + output));

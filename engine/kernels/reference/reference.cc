@@ -47,10 +47,7 @@ int32_t dot(const int8_t* a, const int8_t* b, uint32_t n) {
   int8_t group[kPackedGroup];
   int32_t sum = 0;
   for (uint32_t input = 0; input < k; input += step, w += 64) {
-    if (packed) {
-      const auto* const nibbles = reinterpret_cast<const uint8_t*>(args.w);
-      unpack_group({nibbles, args.multipliers, args.n, k, args.layout}, output, input / kPackedGroup, group);
-    }
+    if (packed) unpack_group(packed_matrix(args), output, input / kPackedGroup, group);
     sum += dot(x + input, packed ? group : w, k - input < step ? 16 : step);
   }
   return sum;

@@ -128,6 +128,9 @@ void skip_any_outputs(LinearArgs<int8_t>& args, uint32_t n);
   args.w_scale += n;
   args.weight_sum += n;
 }
+static inline PackedMatrix packed_matrix(const LinearArgs<int8_t>& args) {
+  return {reinterpret_cast<const uint8_t*>(args.w), args.multipliers, args.n, args.k, args.layout};
+}
 // Returns whether this build runs packed weights. Tests that are compiled without the build's options ask it.
 bool runs_packed();
 // Computes a product of packed weights: by the table's slot, else piece by piece by its int8 product.
