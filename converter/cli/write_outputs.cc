@@ -68,8 +68,6 @@ std::vector<BoardFit> fit_boards(
     const WriteOptions& options, const FileImage& image, const goldcrest_memory& memory, const std::string& input) {
   std::vector<BoardFit> fits;
   if (options.board.empty()) return fits;
-  if ((format::GetModel(image.bytes())->features() & kFeaturePacked) != 0)
-    throw Error("{}: --board: firmware runs no weights of 4 bits; expected a model with --pack none", input);
   const BoardDemand demand = demand_of(image, memory, input);
   for (const Board& board : find_boards(options.board)) fits.push_back(fit_board(board, demand));
   return fits;

@@ -25,10 +25,12 @@ constexpr bool kHasSystem = true;  // an operating system: goldcrest_config.back
 constexpr bool kHasSystem = false;
 #endif
 
-// Packed weights would take firmware more flash and stack than they should. Drafts save reads of weights, and few cores
-// of firmware wait for these.
-constexpr bool kHasPacked = kHasAccuracy && kHasSystem, kHasDrafts = kHasPrompt && kHasSystem;
-constexpr const char* kNoPacked = "packed: use --pack none";
+// Firmware does not expand packed weights, which takes flash and stack: Kernels.int8.linear multiplies them. Drafts
+// save reads of weights, and few cores of firmware wait for these.
+constexpr bool kHasPacked = kHasAccuracy, kExpandsPacked = kHasPacked && kHasSystem,
+               kHasDrafts = kHasPrompt && kHasSystem;
+// stored: whether a matrix is packed. Builds without packed weights do not read it.
+[[gnu::always_inline]] constexpr bool has_packed(bool stored) { return kHasPacked && stored; }
 
 // The features that this build runs. It refuses a file with any other bit.
 #define GOLDCREST_OPTION(...)

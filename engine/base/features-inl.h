@@ -15,7 +15,7 @@ GOLDCREST_OPTION(Search, GOLDCREST_SEARCH, "Rules of the search, such as no_repe
 GOLDCREST_OPTION(Shortlist, GOLDCREST_SHORTLIST, "Run files with a lexical shortlist or a lexicon; allow only texts of a lexicon")
 GOLDCREST_OPTION(Inspection, GOLDCREST_INSPECTION, "Token scores, scores of given targets, alignments")
 
-// Name, bit, the option of a build that runs files with it (build_options.h has Packed).
+// Name, bit, the option of a build that runs files with it.
 GOLDCREST_FEATURE(Float32, 1, Float32)
 GOLDCREST_FEATURE(RmsNorm, 2, Layers)
 GOLDCREST_FEATURE(Gated, 4, Layers)
@@ -26,7 +26,7 @@ GOLDCREST_FEATURE(Frontend, 64, Speech)
 GOLDCREST_FEATURE(LogMel, 128, Speech)
 GOLDCREST_FEATURE(Prompt, 256, Prompt)
 GOLDCREST_FEATURE(Shortlist, 512, Shortlist)
-GOLDCREST_FEATURE(Packed, 1024, Packed)
+GOLDCREST_FEATURE(Packed, 1024, Accuracy)
 GOLDCREST_FEATURE(Refined, 2048, Accuracy)
 GOLDCREST_FEATURE(RefinedWeights, 4096, Accuracy)
 GOLDCREST_FEATURE(Rules, 8192, Search)

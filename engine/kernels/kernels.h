@@ -79,9 +79,10 @@ template <typename Element> struct LinearArgs {
   Activation activation;
   const void* backend = nullptr;  // Kernels.backend
   bool is_only_task = false;      // no other task of this engine runs: a backend may use all threads
-  // Not null: w is packed (model/packed.h), and these are its multipliers. int8 only, by linear_packed.
+  // Not null: w is packed (model/packed.h), and these are its multipliers. int8 only, by linear_packed or in firmware.
   const int8_t* multipliers = nullptr;
   SharedInputs* shared = nullptr;  // for x; null: no other call reads the same rows
+  [[gnu::always_inline]] bool is_packed() const { return has_packed(multipliers != nullptr); }
 };
 
 // Embeds one token.
@@ -248,7 +249,7 @@ struct Kernels {
   void (*fine_attention)(const AttentionArgs<int8_t>&);
   // The product of packed weights has the bits of int8.linear over the int8 weights that they are. It needs layout
   // kN16K4, at most kMostPackedRows rows and a k of at most kMostPackedInputs. Others, and all if this is null, are
-  // expanded for int8.linear (reference/packed.cc).
+  // expanded for int8.linear (reference/packed.cc). In firmware int8.linear takes packed weights.
   void (*linear_packed)(const LinearArgs<int8_t>&);
   void (*recurrence)(const RecurrenceArgs&);  // null: this build runs no recurrent layers (GOLDCREST_LAYERS)
   void (*list_largest)(const ListLargestArgs&);

@@ -65,7 +65,7 @@ struct Remainders {
 
 // Computes a product of int8 or of packed weights.
 [[gnu::always_inline]] inline void run_product(const Kernels& kernels, const LinearArgs<int8_t>& args) {
-  if (kHasPacked && args.multipliers != nullptr) return linear_packed(kernels, args);
+  if (kExpandsPacked && args.multipliers != nullptr) return linear_packed(kernels, args);
   kernels.int8.linear(args);
 }
 

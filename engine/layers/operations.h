@@ -42,7 +42,7 @@ struct LinearTensors {
   const int8_t* multipliers;  // null: not packed; read it with is_packed()
 
   [[gnu::always_inline]] uint32_t rows_to_second() const { return 16u * panels_to_second; }
-  [[gnu::always_inline]] bool is_packed() const { return kHasPacked && multipliers != nullptr; }
+  [[gnu::always_inline]] bool is_packed() const { return has_packed(multipliers != nullptr); }
 };
 LinearTensors tensors_of(const Runtime& runtime, const LinearView& view);
 

@@ -82,7 +82,7 @@ template <typename Table> [[gnu::always_inline]] inline bool is_refined(const Ta
 }
 
 template <typename Table> [[gnu::always_inline]] inline bool is_packed(const Table& table) {
-  return kHasPacked && table.packed();
+  return has_packed(table.packed());
 }
 
 // Returns whether the stack has a row of its own for each position.

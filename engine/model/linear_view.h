@@ -40,7 +40,7 @@ struct LinearView {
   uint32_t to_multipliers;  // from `weights`, in 16 bytes; 0: not packed (model/packed.h)
 
   [[gnu::always_inline]] uint32_t rows_to_second() const { return 16u * panels_to_second; }
-  [[gnu::always_inline]] bool is_packed() const { return kHasPacked && to_multipliers != 0; }
+  [[gnu::always_inline]] bool is_packed() const { return has_packed(to_multipliers != 0); }
   // Returns whether products of remainders are added: of the inputs', of the weights', or of both.
   [[gnu::always_inline]] bool has_remainders() const { return kHasAccuracy && (fine_input || panels_to_second != 0); }
 };

@@ -19,7 +19,7 @@ struct EmbeddingView {
   Layout layout;
   bool packed;  // read it with is_packed()
 
-  [[gnu::always_inline]] bool is_packed() const { return kHasPacked && packed; }
+  [[gnu::always_inline]] bool is_packed() const { return has_packed(packed); }
 };
 
 // The angles by which heads turn (layers/rotary.h).

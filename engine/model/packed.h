@@ -31,13 +31,13 @@ struct PackedMatrix {
 struct PackedBlock {
   uint32_t outputs, inputs;
 };
-constexpr PackedBlock packed_block(Layout layout) {
+[[gnu::always_inline]] constexpr PackedBlock packed_block(Layout layout) {
   return layout == Layout::kN16K4   ? PackedBlock{16, 4}
          : layout == Layout::kN4K16 ? PackedBlock{4, 16}
                                     : PackedBlock{1, 16};
 }
 
-[[gnu::always_inline]] constexpr int32_t nibble_of(uint8_t byte, uint32_t high) { return byte >> 4 * high & 15; }
+[[gnu::always_inline]] constexpr int32_t nibble_of(int32_t byte, uint32_t high) { return byte >> 4 * high & 15; }
 
 // Returns the first byte of an output.
 inline const uint8_t* nibbles_of(const PackedMatrix& matrix, uint32_t output) {
@@ -45,4 +45,9 @@ inline const uint8_t* nibbles_of(const PackedMatrix& matrix, uint32_t output) {
   return matrix.nibbles + nibble_bytes(output / block.outputs * block.outputs, matrix.k) +
          output % block.outputs * block.inputs;
 }
+
+// w [kPackedGroup] <- the int8 weights of an output and a group of inputs, padding too. Returns their multiplier.
+int32_t unpack_group(const PackedMatrix& matrix, uint32_t output, uint32_t group, int8_t* w);
+// y [k] <- a row times `scale`, plus `position` [k]; each operation is rounded once.
+void embed_packed(const PackedMatrix& matrix, uint32_t row, float scale, const float* position, float* y);
 }  // namespace goldcrest

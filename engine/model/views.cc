@@ -91,8 +91,8 @@ NormView shared_norm(const Sections& sections, const format::Norm* table) { retu
   const format::Model& root = *format::GetModel(model);
   const Resolver resolver(root);
   ModelView view = {static_cast<const uint8_t*>(model), resolver.stack(*root.encoder()),
-      resolver.stack(*root.decoder()), resolver.linear(*root.projection()), root.projection()->n(), root.features(),
-      count_recurrent(root, root.decoder()->layers()->size()), 1, 1, false, false};
+      resolver.stack(*root.decoder()), shared_linear(resolver, *root.projection()), root.projection()->n(),
+      root.features(), count_recurrent(root, root.decoder()->layers()->size()), 1, 1, false, false};
   if constexpr (kHasAccuracy) {
     bool &source = view.fine_encoder, &target = view.fine_decoder;
     target = view.projection.has_remainders();

@@ -67,6 +67,10 @@ goldcrest_golden_test(golden_model_g2p_refined fast "" "golden_model_g2p_rules;g
   --quiet "${models}/g2p-small" -o "${golden}/g2p_refined.gcst"
   --accuracy near --matrices "projection=exact,*.attention=exact")
 goldcrest_golden_output(golden_hash_g2p_refined fast g2p_refined g2p g2p_refined.hash golden_hash)
+# Weights of 4 bits, and the int8 weights that they stand for, which have the hash of both.
+goldcrest_golden_model(g2p_packed "${models}/g2p-small" "" fast --pack all)
+goldcrest_golden_model(g2p_unpacked "${golden}/g2p_packed.gcst" golden_g2p_packed fast --pack none)
+goldcrest_golden_output(golden_hash_g2p_unpacked fast g2p_unpacked g2p g2p_unpacked.hash golden_hash)
 
 # goldcrest_golden_random(NAME KIND LABEL OPTION...): the model of a KIND of made-up checkpoint.
 function(goldcrest_golden_random name kind label)

@@ -9,6 +9,8 @@
 // Cores with Helium count loops in the register lr, and GCC 14 keeps it for that where the assembly needs it.
 #pragma GCC optimize("no-branch-count-reg")
 #endif
+#include "base/arithmetic.h"
+#include "kernels/cortexm/dsp_packed-inl.h"
 #include "kernels/cortexm/dsp_products-inl.h"
 #include "kernels/cortexm/dsp_rows-inl.h"
 
@@ -260,8 +262,34 @@ template <uint32_t kRows> void linear_rows(const LinearArgs<int8_t>& args, uint3
   }
 }
 
+// Computes four rows or one at a time. Inputs that do not fit are expanded again for each panel.
+__attribute__((noinline)) void linear_packed(const LinearArgs<int8_t>& args) {
+  constexpr uint32_t kInputs = 640;
+  uint32_t expanded[17 * kInputs / kPackedGroup];
+  Output sums[64];
+  for (uint32_t row = 0, rows; row < args.rows; row += rows) {
+    rows = args.rows - row >= 4 ? 4 : 1;
+    Finish finish = make_finish(args, row, rows);
+    const int8_t *w = args.w, *m = args.multipliers;
+    for (uint32_t panel = 0; panel < args.n; panel += 16) {
+      memset(sums, 0, sizeof sums);
+      for (uint32_t input = 0, inputs; input < args.k; input += inputs) {
+        inputs = smaller(args.k - input, kInputs / rows);
+        if (panel == 0 || inputs < args.k)
+          expand_groups(args.x + size_t{row} * args.k + input, args.k, inputs, rows, expanded);
+        const uint32_t groups = packed_groups(inputs);
+        add_groups(expanded, expanded + 17 * rows * groups, w, {m, sums}, rows);
+        w += 256 * groups;
+        m += 16 * groups;
+      }
+      is_simple(args.activation) ? finish_sums(finish, sums, 1) : finish_by_rows(args, finish, sums);
+    }
+  }
+}
+
 void linear(const LinearArgs<int8_t>& args) {
-  if (args.layout != Layout::kN16K4) return reference_linear(args);
+  if (args.layout != Layout::kN16K4 || (args.is_packed() && kTileRows == 2)) return reference_linear(args);
+  if (args.is_packed() && kTileRows == 4) return linear_packed(args);
   for (uint32_t row = 0; row < args.rows; row += kTileRows) {
     const uint32_t rows = args.rows - row;
     if (rows == 1) linear_rows<1>(args, row);

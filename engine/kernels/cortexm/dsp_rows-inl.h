@@ -368,7 +368,10 @@ __attribute__((noinline)) void attention_integers(
     add_integers(sums, 4, integer, load_word(value + 4));
   }
 #pragma GCC unroll 8
-  for (int j = 0; j < 8; ++j) out[j] = static_cast<float>(sums[j]) * factor;
+  for (int j = 0; j < 8; ++j) out[j] = bits_float(static_cast<uint32_t>(sums[j]));
+  asm volatile("" : : : "memory");  // the loop below takes less flash than eight conversions
+#pragma GCC unroll 1
+  for (int j = 0; j < 8; ++j) out[j] = static_cast<float>(static_cast<int32_t>(float_bits(out[j]))) * factor;
 }
 
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for 16 columns.

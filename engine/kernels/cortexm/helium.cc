@@ -55,8 +55,62 @@ void linear_n16k4(const LinearArgs<int8_t>& args, uint32_t row) {
   }
 }
 
+// Returns the sums of a row's products with four outputs of packed weights in N4K16. Nibbles are multiplied as they
+// are, a group's sums begin with -8 times the sum of its inputs, and its multipliers enter once.
+__attribute__((noinline)) int32x4_t packed_sums(const int8_t* x, const int8_t* w, const int8_t* m, uint32_t k) {
+  int8_t last[kPackedGroup];
+  int32x4_t sums = vdupq_n_s32(0);
+  for (;; k -= kPackedGroup, x += kPackedGroup, w += 64, m += 16) {
+    if (k < kPackedGroup) {  // the other inputs are 0
+      vst1q_s8(last, vld1q_s8(x));
+      vst1q_s8(last + 16, vdupq_n_s8(0));
+      x = last;
+    }
+    const int8x16_t low = vld1q_s8(x), high = vld1q_s8(x + 16);
+    const int32_t start = -8 * vaddvaq_s8(vaddvq_s8(low), high);
+    int32_t of_group[4];
+#pragma GCC unroll 4
+    for (uint32_t j = 0; j < 4; ++j) {
+      const uint8x16_t nibbles = vldrbq_u8(reinterpret_cast<const uint8_t*>(w + 16 * j));
+      const int8x16_t lows = vreinterpretq_s8_u8(vandq_u8(nibbles, vdupq_n_u8(15)));
+      const int8x16_t highs = vreinterpretq_s8_u8(vshrq_n_u8(nibbles, 4));
+      of_group[j] = vmladavaq_s8(vmladavaq_s8(start, lows, low), highs, high);
+    }
+    sums = vaddq_s32(sums, vmulq_s32(vldrbq_s32(m), vld1q_s32(of_group)));
+    if (k <= kPackedGroup) return sums;
+  }
+}
+
+// Returns the same in any layout.
+__attribute__((noinline)) int32x4_t unpacked_sums(const LinearArgs<int8_t>& args, const int8_t* x, uint32_t output) {
+  int32_t sums[4] = {};
+  for (int32_t& sum : sums) {
+    for (uint32_t input = 0; input < args.k; input += kPackedGroup) {
+      int8_t w[kPackedGroup];
+      unpack_group(packed_matrix(args), output, input / kPackedGroup, w);
+      sum += dot(w, x + input, args.k - input < kPackedGroup ? 1 : 2);
+    }
+    ++output;
+  }
+  return vld1q_s32(sums);
+}
+
+void linear_packed(const LinearArgs<int8_t>& args) {
+  const size_t n_groups = packed_groups(args.k);
+  for (uint32_t output = 0; output < args.n; output += 4) {
+    const int8_t* const m = args.multipliers + output / 16 * 16 * n_groups + output % 16;
+    for (uint32_t row = 0; row < args.rows; ++row) {
+      const int8_t* const x = args.x + size_t{row} * args.k;
+      const int32x4_t sums = args.layout == Layout::kN4K16 ? packed_sums(x, args.w + output * n_groups * 16, m, args.k)
+                                                           : unpacked_sums(args, x, output);
+      OutputRow(args, row).finish(output, sums, load(args.w_scale + output), load(args.bias + output));
+    }
+  }
+}
+
 __attribute__((noinline)) void linear(const LinearArgs<int8_t>& args) {
   uint32_t row = 0;
+  if (args.is_packed()) return linear_packed(args);
   if (args.layout == Layout::kN16K4) {
     for (; row < args.rows; ++row) linear_n16k4(args, row);
     return;

@@ -121,13 +121,19 @@ void linear_piece(const Kernels& table, LinearArgs<int8_t> args, uint32_t n) {
 
 bool runs_packed() { return kHasPacked; }
 
-void skip_packed(LinearArgs<int8_t>& args, uint32_t n) {
-  args.w += nibble_bytes(n, args.k);
-  args.multipliers += size_t{n} * packed_groups(args.k);
+void skip_any_outputs(LinearArgs<int8_t>& args, uint32_t n) {
+  if (args.is_packed()) {
+    args.w += nibble_bytes(n, args.k);
+    args.multipliers += size_t{n} * packed_groups(args.k);
+  } else {
+    args.w += size_t{n} * args.k;
+  }
+  args.w_scale += n;
+  args.weight_sum += n;
 }
 
 void linear_packed(const Kernels& table, const LinearArgs<int8_t>& args) {
-  if (!kHasPacked) return;
+  if (!kExpandsPacked) return table.int8.linear(args);
   const bool is_small = args.rows <= kMostPackedRows && args.k <= kMostPackedInputs && args.layout == Layout::kN16K4;
   if (table.linear_packed != nullptr && is_small) return table.linear_packed(args);
   const uint32_t whole = kExpandedBytes / args.k / 16 * 16, most = whole > 16 ? whole : 16;
@@ -139,18 +145,6 @@ void linear_packed(const Kernels& table, const LinearArgs<int8_t>& args) {
     part.bias += n;
     part.y += n;
     if (part.residual != nullptr) part.residual += n;
-  }
-}
-
-void embed_packed(const PackedMatrix& matrix, uint32_t row, float scale, const float* position, float* y) {
-  const PackedBlock block = packed_block(matrix.layout);
-  const uint8_t* from = nibbles_of(matrix, row);
-  for (uint32_t input = 0; input < matrix.k; input += block.inputs) {
-    const uint32_t high = input / block.inputs % 2;
-    const int32_t m = *matrix.multipliers_of(row, input);
-    for (uint32_t i = 0; i < block.inputs; ++i)
-      *y++ = static_cast<float>(m * (nibble_of(from[i], high) - 8)) * scale + *position++;
-    from += high * block.outputs * block.inputs;
   }
 }
 }  // namespace goldcrest

@@ -23,7 +23,7 @@ int32_t dot(const int8_t* a, const int8_t* b, uint32_t n) {
 }
 
 // acc[j] = sum over k of x[k] * w[first + j, k] for the outputs of one panel.
-void panel_n16k4(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[16]) {
+[[maybe_unused]] void panel_n16k4(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[16]) {
   for (int j = 0; j < 16; ++j) acc[j] = 0;
   for (uint32_t block = 0; block < k; block += 4, panel += 64) {
     for (int j = 0; j < 16; ++j) {
@@ -33,10 +33,24 @@ void panel_n16k4(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[1
   }
 }
 
-void panel_n4k16(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[4]) {
+[[maybe_unused]] void panel_n4k16(const int8_t* x, const int8_t* panel, uint32_t k, int32_t acc[4]) {
   for (int j = 0; j < 4; ++j) acc[j] = 0;
   for (uint32_t block = 0; block < k; block += 16, panel += 64)
     for (int j = 0; j < 4; ++j) acc[j] += dot(x + block, panel + 16 * j, 16);
+}
+
+// Returns an output's sum of products with a row. Firmware has this in place of the panels, in less flash.
+[[maybe_unused]] int32_t sum_of_output(const LinearArgs<int8_t>& args, const int8_t* x, uint32_t output) {
+  const bool packed = args.is_packed();
+  const uint32_t k = args.k, step = packed ? kPackedGroup : args.layout == Layout::kN16K4 ? 4 : 16;
+  const int8_t* w = args.w + weight_offset(args.layout, output, 0, k);
+  int8_t group[kPackedGroup];
+  int32_t sum = 0;
+  for (uint32_t input = 0; input < k; input += step, w += 64) {
+    if (packed) unpack_group(packed_matrix(args), output, input / kPackedGroup, group);
+    sum += dot(x + input, packed ? group : w, k - input < step ? 16 : step);
+  }
+  return sum;
 }
 
 // args.weights [n_keys] <- the scores of one head's query against every key, after soft-max, times the value scales.
@@ -77,7 +91,8 @@ float reference_exponentials(float* x, uint32_t n, float largest) {
 }
 
 float reference_integer_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float largest) {
-  float sums[16] = {}, scaled_sums[16] = {};
+  float sums[16], scaled_sums[16];
+  for (uint32_t i = 0; i < 16; ++i) sums[i] = scaled_sums[i] = 0.0f;
   uint32_t largest_bits = 0;
   for (uint32_t t = 0; t < args.n_keys; ++t) {
     const float e = short_exp_float(args.weights[t] - largest);
@@ -148,7 +163,9 @@ void reference_linear(const LinearArgs<int8_t>& args) {
     const int8_t* panel = args.w + size_t{first} * args.k;
     for (uint32_t row = 0; row < args.rows; ++row) {
       const int8_t* x = args.x + size_t{row} * args.k;
-      if (args.layout == Layout::kN16K4) panel_n16k4(x, panel, args.k, acc);
+      if constexpr (!kHasSystem)
+        for (uint32_t j = 0; j < panel_outputs; ++j) acc[j] = sum_of_output(args, x, first + j);
+      else if (args.layout == Layout::kN16K4) panel_n16k4(x, panel, args.k, acc);
       else panel_n4k16(x, panel, args.k, acc);
       for (uint32_t j = 0; j < panel_outputs; ++j) {
         const uint32_t output = first + j;
@@ -214,20 +231,18 @@ void reference_attention(const AttentionArgs<int8_t>& args) {
           args.d_head, args.d_head, 1, 1, args.d_head});
       const float factor = attention_weights(args, row, keys, q_scale);
       float* out = args.out + row * args.out_stride + size_t{head} * args.d_head;
-      if (args.has_integers()) {
-        for (uint32_t j = 0; j < args.d_head; ++j) {
-          int32_t sum = 0;
-          for (uint32_t t = 0; t < args.n_keys; ++t)
-            sum += static_cast<int32_t>(float_bits(args.weights[t])) * values[key_row(args, t, row) * args.d_head + j];
-          out[j] = static_cast<float>(sum) * factor;
-        }
-        continue;
-      }
       for (uint32_t j = 0; j < args.d_head; ++j) out[j] = 0.0f;
       for (uint32_t t = 0; t < args.n_keys; ++t) {
         const int8_t* value = values + key_row(args, t, row) * args.d_head;
-        for (uint32_t j = 0; j < args.d_head; ++j) out[j] += args.weights[t] * static_cast<float>(value[j]);
+        const float weight = args.weights[t];
+        for (uint32_t j = 0; j < args.d_head; ++j)  // the bits of an integer sum, or a float
+          out[j] = args.has_integers()
+                       ? bits_float(float_bits(out[j]) + float_bits(weight) * static_cast<uint32_t>(int32_t{value[j]}))
+                       : out[j] + weight * static_cast<float>(value[j]);
       }
+      if (!args.has_integers()) continue;
+      for (uint32_t j = 0; j < args.d_head; ++j)
+        out[j] = static_cast<float>(static_cast<int32_t>(float_bits(out[j]))) * factor;
     }
   }
 }

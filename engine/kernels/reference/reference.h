@@ -106,7 +106,7 @@ void reference_quantize_fine(const QuantizeRowsArgs<int8_t>& args);
 void reference_fine_attention(const AttentionArgs<int8_t>& args);
 // Returns the product of two rows of n elements of 16 bits, without their scales.
 float reference_fine_product(const int8_t* a, const int8_t* b, uint32_t n);
-float reference_sum_lanes(float lanes[16]);  // adds 16 partial sums: 8 + 8, 4 + 4, 2 + 2, 1 + 1
+[[gnu::noinline]] float reference_sum_lanes(float lanes[16]);  // adds 16 partial sums: 8 + 8, 4 + 4, 2 + 2, 1 + 1
 // x [n] <- exp(x - largest), the core of soft-max. Returns 1 / the sum of x.
 float reference_exponentials(float* x, uint32_t n, float largest);
 // Turns a query's n_keys scores in args.weights into integers, which are the floats' bits, and returns their
@@ -120,21 +120,21 @@ float reference_activate(Activation activation, float x);
 [[gnu::noinline]] float logarithm(float x);
 bool reference_weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint32_t k, Layout layout);
 
-// Moves the weights of args, which are packed, on by n outputs; n % 16 == 0.
-void skip_packed(LinearArgs<int8_t>& args, uint32_t n);
 // Moves on by n outputs of a matrix, packed or not; n % 16 == 0.
+void skip_any_outputs(LinearArgs<int8_t>& args, uint32_t n);
 [[gnu::always_inline]] inline void skip_outputs(LinearArgs<int8_t>& args, uint32_t n) {
-  if (kHasPacked && args.multipliers != nullptr) skip_packed(args, n);
-  else args.w += size_t{n} * args.k;
+  if (kHasPacked) return skip_any_outputs(args, n);
+  args.w += size_t{n} * args.k;
   args.w_scale += n;
   args.weight_sum += n;
+}
+static inline PackedMatrix packed_matrix(const LinearArgs<int8_t>& args) {
+  return {reinterpret_cast<const uint8_t*>(args.w), args.multipliers, args.n, args.k, args.layout};
 }
 // Returns whether this build runs packed weights. Tests that are compiled without the build's options ask it.
 bool runs_packed();
 // Computes a product of packed weights: by the table's slot, else piece by piece by its int8 product.
 void linear_packed(const Kernels& table, const LinearArgs<int8_t>& args);
-// y [k] <- a row of packed weights times `scale`, plus `position` [k]; each operation is rounded once.
-void embed_packed(const PackedMatrix& matrix, uint32_t row, float scale, const float* position, float* y);
 
 // The specification of float32 files: float32.cc, in builds with the option GOLDCREST_FLOAT32. Every table's float32
 // equals it bit for bit. Builds without the option call the first two for the voice detector.

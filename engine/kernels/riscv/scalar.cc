@@ -143,7 +143,7 @@ template <uint32_t kRows> void linear_rows(const LinearArgs<int8_t>& args, uint3
 }
 
 void linear(const LinearArgs<int8_t>& args) {
-  if (args.layout != Layout::kN16K4) return reference_linear(args);
+  if (args.layout != Layout::kN16K4 || args.is_packed()) return reference_linear(args);
   uint32_t row = 0;
   for (; row + 4 <= args.rows; row += 4) linear_rows<4>(args, row);
   for (; row + 2 <= args.rows; row += 2) linear_rows<2>(args, row);

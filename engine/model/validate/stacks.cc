@@ -3,7 +3,6 @@
 #include "base/exact_floats.h"
 #include "base/arithmetic.h"
 #include "model/blocks.h"
-#include "model/packed.h"
 #include "model/validate/validator.h"
 
 namespace goldcrest {
@@ -12,17 +11,13 @@ constexpr uint32_t kPieceBytes = 1u << 16;  // weights: the values are checked w
 
 // Returns whether every multiplier is in [-15, 15] and weight_sum, if not null, has every row's sum.
 bool packed_weights_valid(const PackedMatrix& matrix, const int32_t* weight_sum) {
-  const PackedBlock block = packed_block(matrix.layout);
   for (uint32_t output = 0; output < matrix.n; ++output) {
-    const uint8_t* from = nibbles_of(matrix, output);
     int32_t sum = 0;
-    for (uint32_t input = 0; input < matrix.k; input += kPackedGroup) {
-      const int32_t m = *matrix.multipliers_of(output, input);
+    for (uint32_t group = 0; group < packed_groups(matrix.k); ++group) {
+      int8_t w[kPackedGroup];
+      const int32_t m = unpack_group(matrix, output, group, w);
       if (m < -kMostMultiplier || m > kMostMultiplier) return false;
-      int32_t of_group = -8 * static_cast<int32_t>(kPackedGroup);
-      for (uint32_t i = 0; i < kPackedGroup / 2; i += block.inputs, from += block.outputs * block.inputs)
-        for (uint32_t j = 0; j < block.inputs; ++j) of_group += nibble_of(from[j], 0) + nibble_of(from[j], 1);
-      sum += m * of_group;
+      for (const int8_t weight : w) sum += weight;
     }
     if (weight_sum != nullptr && sum != weight_sum[output]) return false;
   }
@@ -38,33 +33,25 @@ int Validator::refuse_weights(Subject subject) {
 
 // Checks the values of a matrix and continues the checksum up to its end. Matrices mostly come in the file's order; in
 // any order, each byte enters the checksum once.
-int Validator::check_int8_weights(
-    const StoredMatrix& matrix, const int32_t* weight_sum, const char* name, int32_t index) {
+int Validator::check_int8_weights(const StoredMatrix& matrix, const int32_t* weight_sum, Subject subject) {
   const uint32_t n = matrix.n, k = matrix.k;
-  GOLDCREST_REQUIRE_INTACT(section(format::SectionKind::Weights).holds(matrix.units, uint64_t{n} * k), name, index);
+  GOLDCREST_REQUIRE_INTACT(
+      section(format::SectionKind::Weights).holds(matrix.units, matrix.bytes()), subject.name, subject.index);
   if (functions_.weights_valid == nullptr) return GOLDCREST_OK;
   const int8_t* w = section(format::SectionKind::Weights).at<int8_t>(matrix.units);
+  if (matrix.is_packed()) {
+    const PackedMatrix packed = {
+        reinterpret_cast<const uint8_t*>(w), w + nibble_bytes(n, k), n, k, static_cast<Layout>(matrix.layout)};
+    return packed_weights_valid(packed, weight_sum) ? GOLDCREST_OK : refuse_weights(subject);
+  }
   const uint32_t piece = k < kPieceBytes / 16 ? kPieceBytes / k / 16 * 16 : 16;
   for (uint32_t row = 0; row < n; row += piece) {
     const uint32_t rows = smaller(n - row, piece);
     if (!functions_.weights_valid(w + uint64_t{row} * k, weight_sum != nullptr ? weight_sum + row : nullptr, rows, k,
             static_cast<Layout>(matrix.layout)))
-      return refuse_weights({name, index});
+      return refuse_weights(subject);
     checksum_weights_to(matrix.units * kAlignment + uint64_t{row + rows} * k);
   }
-  return GOLDCREST_OK;
-}
-
-int Validator::check_packed_weights(const StoredMatrix& matrix, const int32_t* weight_sum, Subject subject) {
-  const SectionView& weights = section(format::SectionKind::Weights);
-  const uint32_t n = matrix.n, k = matrix.k;
-  const uint64_t bytes = packed_bytes(n, k);
-  GOLDCREST_REQUIRE_INTACT(weights.holds(matrix.units, bytes), subject.name, subject.index);
-  if (functions_.weights_valid == nullptr) return GOLDCREST_OK;
-  const PackedMatrix packed = {weights.at<uint8_t>(matrix.units), weights.at<int8_t>(matrix.units) + nibble_bytes(n, k),
-      n, k, static_cast<Layout>(matrix.layout)};
-  if (!packed_weights_valid(packed, weight_sum)) return refuse_weights(subject);
-  checksum_weights_to(matrix.units * kAlignment + bytes);
   return GOLDCREST_OK;
 }
 
@@ -98,7 +85,7 @@ int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k,
   GOLDCREST_REQUIRE_INTACT(!(is_float32() && table->fine_input()), name, index);
   const bool refined = is_refined(*table);
   GOLDCREST_TRY(check_kind(*table, n, subject));
-  const StoredMatrix matrix = {table->weights(), pad16(n) << refined, pad16(k), table->layout()};
+  const StoredMatrix matrix = {table->weights(), pad16(n) << refined, pad16(k), table->layout(), is_packed(*table)};
   const uint64_t row_bytes = 4 * uint64_t{matrix.n};  // one value for each row
   const SectionView& parameters = section(format::SectionKind::Parameters);
   GOLDCREST_REQUIRE_INTACT(
@@ -116,9 +103,7 @@ int Validator::check_linear(const format::Linear* table, uint32_t n, uint32_t k,
       scales_good(table->scale(), matrix.n) && padding_good(table->scale(), n, kBitsOne), name, index);
   // The scales of the second matrix are padded as those of the first.
   GOLDCREST_REQUIRE_INTACT(!refined || padding_good(table->scale() + pad16(n) / 16, n, kBitsOne), name, index);
-  const int32_t* const weight_sum = parameters.at<int32_t>(table->weight_sum());
-  return is_packed(*table) ? check_packed_weights(matrix, weight_sum, subject)
-                           : check_int8_weights(matrix, weight_sum, name, index);
+  return check_int8_weights(matrix, parameters.at<int32_t>(table->weight_sum()), subject);
 }
 
 int Validator::check_norm(const format::Norm* table, uint32_t d_model, const char* name, int32_t index) {
@@ -134,10 +119,10 @@ int Validator::check_norm(const format::Norm* table, uint32_t d_model, const cha
 }
 
 // Returns whether these are the projection's weights, which check_linear reads.
-bool Validator::is_projection(const StoredMatrix& matrix, bool packed) const {
+bool Validator::is_projection(const StoredMatrix& matrix) const {
   const format::Linear* table = model_->projection();
   return table != nullptr && table->weights() == matrix.units && table->layout() == matrix.layout &&
-         is_packed(*table) == packed && pad16(table->n()) << is_refined(*table) == matrix.n &&
+         is_packed(*table) == matrix.is_packed() && pad16(table->n()) << is_refined(*table) == matrix.n &&
          pad16(table->k()) == matrix.k;
 }
 
@@ -147,8 +132,8 @@ int Validator::check_embedding(const format::Embedding* table, uint32_t d_model,
       table->vocab_size() >= 1 && table->vocab_size() <= kMaxVocabulary && table->d_model() == d_model, name, -1);
   GOLDCREST_REQUIRE_INTACT(table->layout() <= format::Layout::MAX, name, -1);
   GOLDCREST_TRY(check_kind(*table, table->vocab_size(), {name, -1}));
-  const StoredMatrix matrix = {
-      table->weights(), pad16(table->vocab_size()) << is_refined(*table), pad16(d_model), table->layout()};
+  const StoredMatrix matrix = {table->weights(), pad16(table->vocab_size()) << is_refined(*table), pad16(d_model),
+      table->layout(), is_packed(*table)};
   if (is_float32()) {
     GOLDCREST_REQUIRE_INTACT(table->layout() == format::Layout::RowMajor && table->scale() == 0, name, -1);
     return check_float_weights(matrix, {name, -1});
@@ -156,12 +141,10 @@ int Validator::check_embedding(const format::Embedding* table, uint32_t d_model,
   GOLDCREST_REQUIRE_INTACT(
       section(format::SectionKind::Parameters).holds(table->scale(), 4 * uint64_t{matrix.n}), name, -1);
   GOLDCREST_REQUIRE_INTACT(scales_good(table->scale(), matrix.n), name, -1);
-  const bool packed = is_packed(*table);
-  if (is_projection(matrix, packed)) return GOLDCREST_OK;
-  GOLDCREST_TRY(
-      packed ? check_packed_weights(matrix, nullptr, {name, -1}) : check_int8_weights(matrix, nullptr, name, -1));
+  if (is_projection(matrix)) return GOLDCREST_OK;
+  GOLDCREST_TRY(check_int8_weights(matrix, nullptr, {name, -1}));
   report_idle(functions_.idle, section(format::SectionKind::Weights).at<int8_t>(matrix.units),
-      packed ? static_cast<size_t>(packed_bytes(matrix.n, matrix.k)) : size_t{matrix.n} * matrix.k);
+      static_cast<size_t>(matrix.bytes()));
   return GOLDCREST_OK;
 }
 

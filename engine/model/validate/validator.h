@@ -10,6 +10,7 @@
 #include "base/build_options.h"
 #include "base/status.h"
 #include "model/float_bounds.h"
+#include "model/packed.h"
 #include "model/tokenizer_view.h"
 #include "model/validate.h"
 #include "model/validate/trailer.h"
@@ -33,6 +34,10 @@ struct StoredMatrix {
   uint32_t units;
   uint32_t n, k;
   format::Layout layout;
+  bool packed;  // read it with is_packed()
+
+  [[gnu::always_inline]] bool is_packed() const { return has_packed(packed); }
+  uint64_t bytes() const { return is_packed() ? packed_bytes(n, k) : uint64_t{n} * k; }
 };
 
 class Validator {
@@ -55,11 +60,10 @@ class Validator {
 
   // stacks.cc
   int refuse_weights(Subject subject);
-  int check_int8_weights(const StoredMatrix& matrix, const int32_t* weight_sum, const char* name, int32_t index);
+  int check_int8_weights(const StoredMatrix& matrix, const int32_t* weight_sum, Subject subject);
   int check_float_weights(const StoredMatrix& matrix, Subject subject);
-  int check_packed_weights(const StoredMatrix& matrix, const int32_t* weight_sum, Subject subject);
   template <typename Table> int check_kind(const Table& table, uint32_t n, Subject subject);
-  bool is_projection(const StoredMatrix& matrix, bool packed) const;
+  bool is_projection(const StoredMatrix& matrix) const;
   int check_embedding(const format::Embedding* table, uint32_t d_model, const char* name);
   int check_stack(const format::Stack* stack, bool is_decoder, const char* name);
   bool bias_good(const format::AttentionBias* table, const format::Stack& stack, bool is_decoder) const;
