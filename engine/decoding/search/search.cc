@@ -66,13 +66,12 @@ int32_t advance_sentence(
 // Returns whether the search is one that can check a draft: greedy, of one sentence, whose rows depend on no state that
 // a wrong guess or the caller would change between two positions. Rules do not change the scores of a target.
 bool checks_drafts(const SearchOptions& options, const SearchBuffers& buffers) {
-  const bool has_rules = has_lexicon(options) || has_sequences(options);
   return options.n_sentences == 1 && options.strategy == &kGreedySearch && buffers.n_slots > 1 &&
-         !hashes_logits(options) && (scores_targets(options) || !has_rules) && options.model->count_recurrent() == 0;
+         !hashes_logits(options) && options.model->count_recurrent() == 0 &&
+         (scores_targets(options) || (!has_lexicon(options) && !has_sequences(options)));
 }
 
-// Feeds the draft's next ids to rows after that of step->position, at which a token is chosen. All ids of a
-// target may be fed.
+// Feeds the draft's next ids, or any of a target, to rows after that of step->position, at which a token is chosen.
 void feed_draft(const SearchOptions& options, const SearchBuffers& buffers, SearchStep* step) {
   const Draft& draft = step->draft;
   const SentenceView view = sentence_view(buffers, 0);
@@ -86,8 +85,7 @@ void feed_draft(const SearchOptions& options, const SearchBuffers& buffers, Sear
       smaller(smaller(buffers.n_slots, size_t{kMostDraftRows}), size_t{buffers.target_tokens - position});
   for (uint32_t i = searches ? draft.next : position; i < draft.n && step->n_ahead + 1 < most; ++i) {
     const int32_t id = draft.ids[i];
-    const bool is_known = static_cast<uint32_t>(id) < options.model->vocab_size;
-    if (searches && (!is_known || is_end(*options.generation, id))) return;
+    if (searches && (static_cast<uint32_t>(id) >= options.model->vocab_size || is_end(*options.generation, id))) return;
     view.tokens[(position + ++step->n_ahead) * view.n_slots] = id;
   }
 }

