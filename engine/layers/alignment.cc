@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/exact_floats.h"
 #include "layers/alignment.h"
+#include "base/arithmetic.h"
+#include "kernels/reference/math.h"
 #include "kernels/reference/reference.h"
 
 namespace goldcrest {
@@ -16,9 +18,19 @@ struct Int8Rows {
   using Element = int8_t;
   static constexpr uint32_t kNumbers = 1;
   static auto quantize_rows(const Runtime& runtime) { return runtime.kernels->int8.quantize_rows; }
-  static float product(const int8_t* a, const int8_t* b, uint32_t n) {
+  // Products of 16 and 8 bits are the shortest code, so the first numbers of a query are widened.
+  struct Query {
+    int16_t first[128];
+    const int8_t* all;
+    Query(const int8_t* a, uint32_t n) : all(a) {
+      for (uint32_t i = 0; i < smaller<uint32_t>(n, 128); ++i) first[i] = a[i];
+    }
+  };
+  static Query query(const int8_t* a, uint32_t n) { return {a, n}; }
+  static float product(const Query& a, const int8_t* b, uint32_t n) {
     int32_t sum = 0;
-    for (uint32_t i = 0; i < n; ++i) sum += a[i] * b[i];
+    for (uint32_t i = 0; i < smaller<uint32_t>(n, 128); ++i) sum += a.first[i] * b[i];
+    for (uint32_t i = 128; i < n; ++i) sum += a.all[i] * b[i];
     return static_cast<float>(sum);
   }
 };
@@ -27,6 +39,7 @@ struct Float32Rows {
   using Element = float;
   static constexpr uint32_t kNumbers = 1;
   static auto quantize_rows(const Runtime& runtime) { return runtime.kernels->float32->quantize_rows; }
+  static const float* query(const float* a, uint32_t) { return a; }
   static float product(const float* a, const float* b, uint32_t n) {
     float lanes[16] = {};
     for (uint32_t i = 0; i < n; ++i) lanes[i % 16] += a[i] * b[i];
@@ -38,6 +51,7 @@ struct FineRows {
   using Element = int8_t;
   static constexpr uint32_t kNumbers = 2;  // numbers in an element
   static auto quantize_rows(const Runtime& runtime) { return runtime.kernels->quantize_fine; }
+  static const int8_t* query(const int8_t* a, uint32_t) { return a; }
   static float product(const int8_t* a, const int8_t* b, uint32_t n) { return reference_fine_product(a, b, n); }
 };
 
@@ -50,6 +64,14 @@ template <typename Rows> void keep(const Pass& pass, const float* query, size_t 
       {query, elements, scales, d_head, queries.rows * row_elements, queries.rows, pass.stack.n_heads, d_head});
 }
 
+// reference_exponentials as compilers make vectors of it, without traps (CMakeLists.txt).
+float exponentials(float* x, uint32_t n, float largest) {
+  float lanes[16] = {};
+  for (uint32_t t = 0; t < n; ++t) x[t] = exp_float(x[t] - largest);
+  for (uint32_t t = 0; t < n; ++t) lanes[t % 16] += x[t];
+  return 1.0f / reference_sum_lanes(lanes);
+}
+
 template <typename Rows> void align(const StackView& stack, const AlignedHead& aligned, float* weights) {
   const uint32_t d_head = stack.d_head, n = aligned.key_rows.count;
   const auto row_of = [&](const KvCache& cache, size_t row) {
@@ -59,7 +81,7 @@ template <typename Rows> void align(const StackView& stack, const AlignedHead& a
   const auto scale_of = [&](const KvCache& cache, size_t row) {
     return cache.key_scales[aligned.head * cache.rows + row];
   };
-  const auto* const query = row_of(aligned.queries, aligned.query_row);
+  const auto query = Rows::query(row_of(aligned.queries, aligned.query_row), d_head);
   float largest = -__builtin_huge_valf();
   for (uint32_t t = 0; t < n; ++t) {
     const size_t key = aligned.key_rows.first + t;
@@ -69,7 +91,7 @@ template <typename Rows> void align(const StackView& stack, const AlignedHead& a
     weights[t] = score * stack.attention_scale;
     if (weights[t] > largest) largest = weights[t];
   }
-  const float inverse = reference_exponentials(weights, n, largest);
+  const float inverse = exponentials(weights, n, largest);
   for (uint32_t t = 0; t < n; ++t) weights[t] = weights[t] * inverse;
 }
 }  // namespace

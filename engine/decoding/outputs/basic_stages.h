@@ -32,8 +32,9 @@ class ListTarget {
   bool runs() const { return runs_; }
   static constexpr bool needs_sum() { return false; }
   bool run(const LogitBlock& block) const {
-    const Target target = step_.targets.of(step_.sentence_of(step_.rows.sentences[block.row]));
-    const int32_t token = target.ids[step_.rows.position];
+    const TargetRows& rows = step_.rows;
+    const Target target = step_.targets.of(step_.sentence_of(rows.sentences[rows.is_draft() ? 0 : block.row]));
+    const int32_t token = target.ids[rows.position_of(block.row)];
     const float* const value = block.of(static_cast<uint32_t>(token));
     if (value != nullptr) insert_number(block.list(), *value, token);
     return false;

@@ -64,27 +64,28 @@ int32_t advance_sentence(
 }
 
 // Returns whether the search is one that can check a draft: greedy, of one sentence, whose rows depend on no state that
-// a wrong guess or the caller would change between two positions.
+// a wrong guess or the caller would change between two positions. Rules do not change the scores of a target.
 bool checks_drafts(const SearchOptions& options, const SearchBuffers& buffers) {
   return options.n_sentences == 1 && options.strategy == &kGreedySearch && buffers.n_slots > 1 &&
-         !hashes_logits(options) && !scores_targets(options) && !has_lexicon(options) && !has_sequences(options) &&
-         options.model->count_recurrent() == 0;
+         !hashes_logits(options) && options.model->count_recurrent() == 0 &&
+         (scores_targets(options) || (!has_lexicon(options) && !has_sequences(options)));
 }
 
-// Feeds the draft's next ids to rows after that of step->position, at which a token is chosen.
+// Feeds the draft's next ids, or any of a target, to rows after that of step->position, at which a token is chosen.
 void feed_draft(const SearchOptions& options, const SearchBuffers& buffers, SearchStep* step) {
   const Draft& draft = step->draft;
   const SentenceView view = sentence_view(buffers, 0);
   const Prompt prompt = prompt_of(options, view.state->prefix);
   const uint32_t position = step->position;
+  const bool searches = !scores_targets(options);
   // The masks of earlier positions depend on the position.
-  if (!step->runs_output || position <= prompt.n) return;
-  if (position + 1 < options.min_target_tokens + prompt.n_uncounted) return;
+  if (searches && (!step->runs_output || position <= prompt.n)) return;
+  if (searches && position + 1 < options.min_target_tokens + prompt.n_uncounted) return;
   const size_t most =
       smaller(smaller(buffers.n_slots, size_t{kMostDraftRows}), size_t{buffers.target_tokens - position});
-  for (uint32_t i = draft.next; i < draft.n && step->n_ahead + 1 < most; ++i) {
+  for (uint32_t i = searches ? draft.next : position; i < draft.n && step->n_ahead + 1 < most; ++i) {
     const int32_t id = draft.ids[i];
-    if (static_cast<uint32_t>(id) >= options.model->vocab_size || is_end(*options.generation, id)) return;
+    if (searches && (static_cast<uint32_t>(id) >= options.model->vocab_size || is_end(*options.generation, id))) return;
     view.tokens[(position + ++step->n_ahead) * view.n_slots] = id;
   }
 }
@@ -94,7 +95,8 @@ void follow_draft(const SearchOptions& options, const SearchBuffers& buffers, in
   const SentenceView view = sentence_view(buffers, 0);
   if (view.state->n_live == 0) return;
   const int32_t* const token = view.tokens + step->position * view.n_slots;
-  if (step->position > first_free_position(options, view)) follow_token(*(token - view.n_slots), *token, &step->draft);
+  if (!scores_targets(options) && step->position > first_free_position(options, view))
+    follow_token(*(token - view.n_slots), *token, &step->draft);
   if (step->n_ahead > 0 && *token == fed) {
     ++view.state->first_row;
     --step->n_ahead;
@@ -128,11 +130,13 @@ void start_search(const SearchOptions& options, const SearchBuffers& buffers, Se
       state.n_live = static_cast<uint8_t>(++b);
     } while (b < options.sampling->n_samples);
   }
-  if (kHasDrafts) {
-    if (!checks_drafts(options, buffers)) step->draft = {};
-    step->n_ahead = 0;
-  }
   start_position(options, buffers, 0, step);
+  if (!kHasDrafts) return;
+  step->n_ahead = 0;
+  const Target target = scores_targets(options) ? buffers.targets.of(0) : Target();
+  if (target.n != nullptr) step->draft = {target.ids, *target.n - 1, 0, 0, 0};  // no row reads the last id
+  if (!checks_drafts(options, buffers)) step->draft = {};
+  feed_draft(options, buffers, step);
 }
 
 void list_rows(const SearchOptions& options, const SearchBuffers& buffers, SearchStep* step) {

@@ -41,13 +41,16 @@ std::vector<Likeness> KeyTerms::find_like(const std::string& text) const {
   for (const KeyTerm& term : written_) {
     const std::string wanted = letters_of(term.low), capital = letters_of(term.text);
     const size_t most = words_in(term.low).size() + 2;  // words that one term may have become
+    const size_t n = wanted.size(), most_edits = n < 2 ? 0 : (9 * n - 18) / 20;
     for (size_t first = 0; first < words.size(); ++first) {
+      std::string letters;
       for (size_t last = first; last < std::min(words.size(), first + most); ++last) {
-        const size_t begin = words[first].first, end = words[last].second;
-        const std::string letters = letters_of(std::string_view(text).substr(begin, end - begin));
-        const size_t edits = letters == capital ? 0 : goldcrest::edit_distance(letters, wanted);
-        if (20 * edits + 18 <= 9 * wanted.size() || edits == 0)
-          found.push_back({begin, end, &term, wanted.size(), edits});
+        const auto& [begin, end] = words[last];
+        letters += letters_of(std::string_view(text).substr(begin, end - begin));
+        const bool is_capital = letters == capital;
+        if (!is_capital && std::max(n, letters.size()) - std::min(n, letters.size()) > most_edits) continue;
+        const size_t edits = is_capital ? 0 : goldcrest::edit_distance(letters, wanted);
+        if (edits <= most_edits) found.push_back({words[first].first, end, &term, n, edits});
       }
     }
   }

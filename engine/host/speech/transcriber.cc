@@ -20,7 +20,7 @@ constexpr double kMostNoSpeech = 0.6;  // openai/whisper
 constexpr size_t kEntropyTokens = 32;
 constexpr double kTemperatures[] = {0.2, 0.4, 0.6, 0.8, 1.0};
 constexpr uint32_t kMostSampled = 64;  // ids that a token is drawn of
-constexpr uint32_t kDraftRows = 8;     // ids of a partial text that are checked at once
+constexpr uint32_t kDraftRows = 8;     // ids of a partial text, or of one that is scored, that are checked at once
 
 // Returns the entropy of the last ids in nats; that of a text without repetitions if there are fewer.
 double entropy_of(const std::vector<int32_t>& tokens, size_t n) {
@@ -105,7 +105,8 @@ std::string Transcriber::start() {
   beam_size_ = options_.limits.beam_size != 0 ? options_.limits.beam_size : session_.info().limits.beam_size;
   options_.drafts = options_.drafts && beam_size_ == 1;
   options_.limits.n_best = options_.no_guards ? 1 : options_.best_of;
-  options_.limits.beam_size = std::max({beam_size_, options_.drafts ? kDraftRows : 1, options_.limits.n_best});
+  const bool checks_rows = options_.drafts || has_terms || (options_.finds_words && session_.info().fixed_window != 0);
+  options_.limits.beam_size = std::max({beam_size_, checks_rows ? kDraftRows : 1, options_.limits.n_best});
   if (problem.empty()) problem = session_.start({options_.kernels, false, false, false, {}, {}}, options_.limits);
   if (!problem.empty()) return problem;
   tokens_.resize(session_.memory().limits.max_target_tokens);

@@ -35,6 +35,7 @@ class AttentionRows {
     mean_.assign(heads_.size() * n_rows_, 0.0f);
     inverse_deviation_ = mean_;
     const bool is_short = n_tokens_ * mean_.size() <= kMostStored;
+    if (is_short) stored_.reserve(n_tokens_ * mean_.size());
     for (uint32_t token = 0; token < n_tokens_; ++token) {
       for (size_t h = 0; h < heads_.size(); ++h) {
         const int64_t status = read(token, h);
@@ -61,9 +62,9 @@ class AttentionRows {
       const size_t at = (token * heads_.size() + h) * n_rows_;
       const int64_t status = stored_.empty() ? read(token, h) : int64_t{GOLDCREST_OK};
       if (status < 0) return status;
-      if (!stored_.empty()) std::copy_n(stored_.data() + at, n_rows_, weights_.data());
+      const float* const weights = stored_.empty() ? weights_.data() : stored_.data() + at;
       for (size_t t = 0; t < n_rows_; ++t)
-        weights_[t] = (weights_[t] - mean_[h * n_rows_ + t]) * inverse_deviation_[h * n_rows_ + t];
+        weights_[t] = (weights[t] - mean_[h * n_rows_ + t]) * inverse_deviation_[h * n_rows_ + t];
       add_medians(row->data());
     }
     return GOLDCREST_OK;

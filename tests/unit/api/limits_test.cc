@@ -269,6 +269,8 @@ TEST(Alignment, IsTheKernelsAttentionToTheBit) {
     EXPECT_GT(expect_kernels_attention(model, false), 0u);
     EXPECT_GT(expect_kernels_attention(model, true), 0u);
   }
+  const ModelSpec spec = tiny_spec({.decoder = {.d_head = 150}});  // align_head widens 128 numbers of a query
+  EXPECT_GT(expect_kernels_attention(Model{spec, tiny_file(spec), tiny_file(spec)}, false), 0u);
 }
 }  // namespace
 }  // namespace goldcrest::test

@@ -93,7 +93,7 @@ Source draw_source(const TestEngine& engine, Rng& rng) {
   return {rng.ids(n, vocab_size), {}};
 }
 
-Outcome run(TestEngine& engine, const Case& wanted, const Source& source, const Ids& draft) {
+Outcome run(TestEngine& engine, const Case& wanted, const Source& source, const Ids& draft, const Ids& target = {}) {
   engine.change_search([&](goldcrest_search& search) {
     search.beam_size = 1;
     search.flags = wanted.flags;
@@ -104,6 +104,7 @@ Outcome run(TestEngine& engine, const Case& wanted, const Source& source, const 
       0);
   EXPECT_EQ(goldcrest_set_prefix(engine.get(), 0, wanted.prefix.data(), wanted.prefix.size(), 0), GOLDCREST_OK);
   EXPECT_EQ(goldcrest_set_draft(engine.get(), draft.data(), draft.size()), GOLDCREST_OK) << engine.detail().message;
+  EXPECT_EQ(target.empty() ? 0 : goldcrest_score(engine.get(), 0, target.data(), target.size()), GOLDCREST_OK);
   Outcome made = {{}, 0, 0};
   int status = GOLDCREST_WORKING;
   for (int32_t token = 0; status == GOLDCREST_WORKING || status == GOLDCREST_TOKEN; ++made.n_steps)
@@ -149,6 +150,29 @@ TEST(Draft, ChangesNoBitAndSavesSteps) {
     EXPECT_TRUE(engine.memory_intact());
   }
   EXPECT_LT(3 * n_with, 2 * n_without);
+}
+
+// Targets of any ids, with ends anywhere; sequences do not change their scores.
+TEST(Draft, OfATargetChangesNoBitAndSavesSteps) {
+  Rng rng(64);
+  const int32_t ids[] = {1, 5};
+  const goldcrest_sequences sequences = {ids, nullptr, 2, 1, 0};
+  for (Case& wanted : all_cases()) {
+    wanted.setup.limits.inspection |= GOLDCREST_INSPECT_TARGETS;
+    TestEngine many(wanted.file.span(), wanted.setup);
+    ASSERT_EQ(goldcrest_set_sequences(many.get(), &sequences), GOLDCREST_OK);
+    wanted.setup.limits.batch = wanted.setup.limits.beam_size = 1;
+    TestEngine one(wanted.file.span(), wanted.setup);
+    const uint32_t longest = std::min(one.memory().limits.max_target_tokens, 33u);
+    for (uint32_t i = 0; i < 5; ++i) {
+      const Source source = draw_source(one, rng);
+      const Ids target = rng.ids(i == 0 ? longest : rng.between(2, longest), one.info().target_vocab_size);
+      const Outcome expected = run(one, wanted, source, {}, target), found = run(many, wanted, source, {}, target);
+      EXPECT_EQ(found.result, expected.result);
+      EXPECT_LT(found.n_steps, expected.n_steps);
+    }
+    EXPECT_TRUE(many.memory_intact());
+  }
 }
 
 // A caller changes the ids of a sequence between two steps: each id is forbidden to follow itself.
