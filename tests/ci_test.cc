@@ -4,8 +4,7 @@
 #include <yaml-cpp/yaml.h>
 #include "support/test.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 const std::filesystem::path kSource = GOLDCREST_SOURCE_DIR;
 
 YAML::Node workflow() { return YAML::LoadFile(kSource / ".github/workflows/ci.yml"); }
@@ -114,5 +113,4 @@ TEST(Ci, SuitesAreThoseOfTheScript) {
     suites.insert(suite.as<std::string>());
   EXPECT_EQ(suites, (std::set<std::string>{"arm", "fast", "lint", "sanitize"}));
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

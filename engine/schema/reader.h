@@ -10,8 +10,7 @@
 #include <stdint.h>
 
 // The converter has classes of the same names, which flatc makes. The inner namespace keeps the two apart in a program.
-namespace goldcrest::format {
-inline namespace reader {
+namespace goldcrest::format { inline namespace reader {
 using Slot = uint16_t;  // the place of a field's entry in a vtable, bytes
 
 // Distances in a file are below this number of bytes.
@@ -110,5 +109,4 @@ constexpr uint8_t kStringKind = 4, kTableKind = 8, kVectorKind = 128;
 
 // Returns the slot of a field.
 constexpr Slot slot_of(uint32_t field) { return static_cast<Slot>(4 + 2 * field); }
-}  // namespace reader
-}  // namespace goldcrest::format
+}}  // namespace goldcrest::format::reader

@@ -5,8 +5,7 @@
 #include "goldcrest/sentences.h"
 #include "text/characters.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 constexpr uint32_t kMaxAhead = 64;  // characters of white space, quotes and dashes before a sentence's first letter
 constexpr size_t kMaxAbbreviation = 24;  // bytes
 constexpr size_t kMaxNumber = 3;         // digits of the number that a part of a list begins with
@@ -199,8 +198,7 @@ size_t blank_bytes(Text text, size_t max_bytes) {
   for (Character c = text.at(n); c.is(kSpace) && (max_bytes == 0 || n + c.n() <= max_bytes); c = text.at(n)) n += c.n();
   return n;
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest
 
 extern "C" int goldcrest_next_part(
     const char* text, size_t text_bytes, const goldcrest_part_options* options, goldcrest_part* part) {

@@ -15,8 +15,7 @@
 #include "measurements.h"
 #include "report.h"
 
-namespace bench {
-namespace {
+namespace bench { namespace {
 using goldcrest::comma_list;
 using goldcrest::flag;
 using goldcrest::number;
@@ -112,8 +111,7 @@ std::optional<ExitStatus> parse_options(int argc, const char* const* argv, Argum
   arguments.audio_given = app.is_given("--audio");
   return {};
 }
-}  // namespace
-}  // namespace bench
+}}  // namespace bench
 
 namespace {
 constexpr double kTokensASecond = 3.0;  // speech: 2 to 4.6 in the clips of tests/peers/speech_clips.py

@@ -12,8 +12,7 @@
 #include "board_api.h"
 #include "decoding/limits/options.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 constexpr uint64_t kAllowance = 32;  // one part in this many
 
 // The difference between one logit and the next. All of 80,000 are within 40; smaller ones would have no exponential.
@@ -157,8 +156,7 @@ bool is_unbounded(const goldcrest_engine& engine) {
                          generation.n_biased > 0 || generation.n_more_ends > 0;
   return !kHasFpu || has_rules || plans_shortlist(engine.runtime.limits);
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest
 
 using namespace goldcrest;
 

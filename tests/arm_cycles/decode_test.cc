@@ -3,8 +3,7 @@
 #include "arm_cycles/core.h"
 #include "support/test.h"
 
-namespace arm_cycles {
-namespace {
+namespace arm_cycles { namespace {
 using Registers = std::vector<int>;
 
 TEST(Decode, ReadsOperandsInTheirOrder) {
@@ -195,5 +194,4 @@ TEST(Trace, DamagedFilesAreRefused) {
   EXPECT_THROW(TraceFile(write_trace(folder.path().string(), {0xffffffff, 2}), decode).trace(0), std::runtime_error);
   EXPECT_THROW(TraceFile(folder / "none", decode), std::runtime_error);
 }
-}  // namespace
-}  // namespace arm_cycles
+}}  // namespace arm_cycles

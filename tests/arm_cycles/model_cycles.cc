@@ -12,8 +12,7 @@
 #include "arm_cycles/core.h"
 #include "support/program.h"
 
-namespace arm_cycles {
-namespace {
+namespace arm_cycles { namespace {
 struct Band {
   double low, middle, high;
 };
@@ -203,8 +202,7 @@ bool run(const std::vector<std::string>& words) {
   }
   return rows.hold;
 }
-}  // namespace
-}  // namespace arm_cycles
+}}  // namespace arm_cycles
 
 int main(int argc, char** argv) {
   const auto run = [&] { return arm_cycles::run({argv + 1, argv + argc}) ? 0 : 1; };

@@ -14,8 +14,7 @@
 #include "support/program.h"
 #include "support/rng.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using bench::CallWork;
 
 constexpr CallWork kBetween = {bench::kSlots, 0, 0};
@@ -120,8 +119,7 @@ void trace_translation(const char* model, const char* table, Work work) {
     position += encoding ? 0 : 1;
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test
 
 int main(int argc, char** argv) {
   const auto number = [&](int i) { return static_cast<uint32_t>(std::strtoul(argv[i], nullptr, 10)); };

@@ -4,8 +4,7 @@
 #include "arm_cycles/core.h"
 #include "support/test.h"
 
-namespace arm_cycles {
-namespace {
+namespace arm_cycles { namespace {
 // Cycles of one turn, without the beginning and the end of the program.
 double cycles_a_turn(const std::string& core, const std::vector<std::string>& turn) {
   const auto decoder = core_named(core).decoder;
@@ -186,5 +185,4 @@ TEST(CortexM, UnknownInstructionsAreRefused) {
   EXPECT_THROW(cycles_a_turn("M55", {"frobnicate r0, r1"}), std::runtime_error);
   EXPECT_THROW(cycles_a_turn("M7", {"vldrb.u8 q0, [r0]"}), std::runtime_error);
 }
-}  // namespace
-}  // namespace arm_cycles
+}}  // namespace arm_cycles

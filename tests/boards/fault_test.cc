@@ -16,8 +16,7 @@
 #include "goldcrest/check.h"
 #include "model_g2p.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 constexpr std::string_view kWord = "goldcrest", kNextWord = "renewal";
 constexpr size_t kSliceBytes = 4096;
 constexpr size_t kSlices = (MODEL_G2P_BYTES + kSliceBytes - 1) / kSliceBytes;
@@ -252,8 +251,7 @@ bool report_flips(uint32_t first) {
   std::printf("all flips are reported\n");
   return true;
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test
 
 extern "C" void __real_SysTick_Handler(void);
 extern "C" void __wrap_SysTick_Handler(void);

@@ -11,8 +11,7 @@
 
 extern "C" const uint8_t packed_images[], packed_images_end[];
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_READER_ARENA_BYTES];
 
 // Returns whether this table finds the host's hash.
@@ -47,8 +46,7 @@ bool reads(const char* kernels) {
       static_cast<unsigned>(sizeof arena));
   return same;
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test
 
 int main() {
   using namespace goldcrest::test;

@@ -13,8 +13,7 @@
 #include "model_enfr.h"
 #endif
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 void print_linear(const Kernels& table, Layout layout) {
   std::printf("  linear %s, n = %u, multiply-accumulates per instruction\n    rows",
       layout == Layout::kN16K4 ? "N16K4" : "N4K16", static_cast<unsigned>(kOutputs));
@@ -152,8 +151,7 @@ bool run() {
   }
   return ok;
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test
 
 int main() {
   board_init();

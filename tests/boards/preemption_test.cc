@@ -70,8 +70,7 @@ const Kernels* kernels_at(uint32_t index) { return index == 0 ? &kWatched : null
 const Kernels* select_kernels(const char*) { return &kWatched; }
 const char* wanted_kernels(const char* name) { return name; }
 
-namespace test {
-namespace {
+namespace test { namespace {
 #if defined(__riscv)
 #if !defined(__riscv_zicsr)
 asm(".option arch, +zicsr");  // as in the start-up code
@@ -178,8 +177,7 @@ bool run() {
   ok &= was_preempted();
   return ok;
 }
-}  // namespace
-}  // namespace test
+}}  // namespace test
 }  // namespace goldcrest
 
 #if defined(__riscv)

@@ -15,8 +15,7 @@ extern const int16_t heard_clip[], heard_clip_end[];
 extern const char heard_hash[];  // 16 hexadecimal digits and a line feed
 }
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_HEARD_ARENA_BYTES];
 
 int run_steps(goldcrest_engine* engine, size_t n_samples) {
@@ -72,8 +71,7 @@ bool hear_with_every_table() {
     all_same &= hears(goldcrest_kernels_at(i), bytes / sizeof(int16_t));
   return all_same;
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test
 
 int main() {
   using namespace goldcrest::test;

@@ -9,8 +9,7 @@
 #include "model_g2p.h"
 #include "painted_stack.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 constexpr const char* kWords[] = {"through", "microcontroller", "a", "don't"};
 
 alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_G2P_ARENA_BYTES];
@@ -69,8 +68,7 @@ int measure_all() {
   if (status < 0) std::printf("%s: %s\n", goldcrest_status_string(status), detail.message ? detail.message : "");
   return status;
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test
 
 int main() {
   using namespace goldcrest::test;

@@ -10,8 +10,7 @@
 #include "sources/containers/tensor_source.h"
 #include "spec/spec.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 constexpr size_t kLines = 300;
 constexpr uint32_t kMaxTokens = 64;
 
@@ -118,5 +117,4 @@ TEST_F(Student, Int8KeepsTheText) {
   EXPECT_GE(chrf.score(), kLeastChrf);
   std::printf("chrF %.2f, the same ids in %zu of %zu lines, %zu bytes\n", chrf.score(), same, kLines, image->size());
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

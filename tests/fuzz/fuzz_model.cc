@@ -6,8 +6,7 @@
 #include "fuzz/engine_calls.h"
 #include "unit/model/hostile_file.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 // Writes the place of section `i` into the metadata, if the metadata has this section.
 void set_section(uint8_t* metadata, size_t i, uint64_t start, uint64_t n) {
   const auto* const sections = format::GetModel(metadata)->sections();
@@ -45,8 +44,7 @@ void change_bytes(Script& script, uint8_t* bytes, size_t n) {
     std::memcpy(bytes + at, &value, script.below(2) == 0 ? 1 : 4);
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test
 
 // The fuzzer must count edges of the engine, not of the converter that makes the models.
 extern "C" int LLVMFuzzerInitialize(int*, char***) {

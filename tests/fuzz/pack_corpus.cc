@@ -5,8 +5,7 @@
 //   pack_corpus unpack FILE FOLDER    writes each input of FILE into FOLDER, under the number of its line
 #include "fuzz/packed_corpus.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 namespace fs = std::filesystem;
 
 void pack(const fs::path& folder, const fs::path& file) {
@@ -28,8 +27,7 @@ void unpack(const fs::path& file, const fs::path& folder) {
       throw std::runtime_error(path.string() + ": cannot be written");
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test
 
 int main(int argc, char** argv) try {
   const std::string_view command = argc == 4 ? argv[1] : "";

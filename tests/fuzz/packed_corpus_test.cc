@@ -2,8 +2,7 @@
 #include "fuzz/packed_corpus.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Inputs = std::vector<std::string>;
 using PackedCorpus = InFolder;
 
@@ -95,5 +94,4 @@ TEST_F(PackedCorpus, TheProgramUnpacksAndPacksTheSame) {
   EXPECT_NE(std::system((program + "unpack" + at + "/inputs/5'" + at + "/inputs' 2>/dev/null").c_str()), 0);
   EXPECT_NE(std::system((program + "pack" + at + "/corpus'" + at + "/again' 2>/dev/null").c_str()), 0);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

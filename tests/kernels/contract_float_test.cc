@@ -6,8 +6,7 @@
 #include "kernels/reference/reference.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 // Fills rows as the engine passes them on: after quantize_rows.
 void fill_copied(GuardedBuffer<float>& buffer, uint32_t n, Fill kind, Rng& rng) {
   fill(buffer, kind, rng);
@@ -300,5 +299,4 @@ TEST(FloatSpecification, QuantizeRowsKeepsWhatCounts) {
   x[3] = std::ldexp(1.0f, -40);
   EXPECT_EQ(copied(), x);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

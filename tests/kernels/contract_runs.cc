@@ -10,8 +10,7 @@
 #include "emulated_tables.h"
 #include "kernels/reference/reference.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 using test::ContractCase;
 
 struct NamedTable {
@@ -37,8 +36,7 @@ bool is_same(const NamedTable& named, const ContractCase& slot, uint64_t run) {
       slot.slot, difference->c_str());
   return false;
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest
 
 int main(int argc, char** argv) {
   using namespace goldcrest;

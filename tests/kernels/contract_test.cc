@@ -7,8 +7,7 @@
 #include "kernels/reference/reference.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 void expect_reference_bits(const Kernels& table, const char* way) {
   std::printf("%s %s\n", table.name, way);
   std::fflush(stdout);  // so that a crash shows this table's name
@@ -170,5 +169,4 @@ TEST(Contract, ABrokenSlotIsFound) {
   }
   EXPECT_EQ(n, 17) << "one case for each slot of Kernels, and one for integer attention";
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -13,8 +13,7 @@
 #include "support/program.h"
 #include "validation_sources.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 constexpr uint32_t kMaxSourceBytes = 512;
 
 // Choices that must not change the hash.
@@ -115,8 +114,7 @@ int run(int n_arguments, char** arguments) {
   std::printf("%016" PRIx64 "\n", *expected);
   return agree ? 0 : 1;
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test
 
 int main(int n_arguments, char** arguments) {
   using namespace goldcrest::test;

@@ -8,8 +8,7 @@
 #include "support/program.h"
 #include "support/search_hash.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 struct Hashed {
   GuardedBuffer<uint8_t> model;  // with the alignment of a mapped file
   std::string lines;
@@ -65,8 +64,7 @@ int run(int n_arguments, char** arguments) {
   std::printf("%016" PRIx64 "\n", *expected);
   return agree ? 0 : 1;
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test
 
 int main(int n_arguments, char** arguments) {
   using namespace goldcrest::test;

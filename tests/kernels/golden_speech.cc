@@ -15,8 +15,7 @@
 #include "support/log_mel_features.h"
 #include "support/program.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Clip = std::vector<int16_t>;
 
 void write(const std::string& path, const std::string& text) {
@@ -211,8 +210,7 @@ int run(int n_arguments, char** arguments) {
   write(prefix + ".listen.expected", start + listened(paths));
   return 0;
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test
 
 int main(int n_arguments, char** arguments) {
   using namespace goldcrest::test;

@@ -10,8 +10,7 @@
 #include "kernels/kernels.h"
 #include "linear_problem.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 using test::AlignedBuffer;
 using test::AttentionProblem;
 using test::LinearProblem;
@@ -110,8 +109,7 @@ void register_row_operations(const Kernels* table) {
     }
   }
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest
 
 int main(int argc, char** argv) {
   for (uint32_t i = 0; goldcrest::kernels_at(i) != nullptr; ++i) {

@@ -7,8 +7,7 @@
 #include "kernels/xnnpack_session.h"
 #include "support/program.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 constexpr uint32_t kMaxSourceBytes = 512;
 constexpr double kLeastAgreement = 0.99;
 
@@ -100,8 +99,7 @@ int run(int n_arguments, char** arguments) {
       agreement.sum_distance / static_cast<double>(agreement.n_positions));
   return tokens >= kLeastAgreement && agreement.largest_distance <= double{kCloseLogits} && close.intact() ? 0 : 1;
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test
 
 int main(int n_arguments, char** arguments) {
   using namespace goldcrest::test;

@@ -6,8 +6,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 constexpr double kCloseRows = 0.05;  // relative to a row's largest value, after all layers of a small random model
 
 std::span<const uint8_t> bytes_of(const FileImage& file) { return {file.bytes(), file.size()}; }
@@ -213,5 +212,4 @@ TEST(XnnpackEngine, WhatDoesNotFitIsRefusedWithAReason) {
   EXPECT_EQ(
       goldcrest_xnnpack_plan_memory(file.bytes(), file.size(), nullptr, nullptr, nullptr), GOLDCREST_ERROR_ARGUMENT);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -7,8 +7,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 TEST(XnnpackForeign, AnotherAllocatorIsRefusedWithAReason) {
   ASSERT_EQ(xnn_initialize(nullptr), xnn_status_success);
   const FileImage file = tiny_file(tiny_spec(odd_tiny_options()));
@@ -19,5 +18,4 @@ TEST(XnnpackForeign, AnotherAllocatorIsRefusedWithAReason) {
   TestEngine engine(file.span(), {});
   EXPECT_STREQ(goldcrest_kernels_name(engine.get()), goldcrest_kernels_at(0));
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

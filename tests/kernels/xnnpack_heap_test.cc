@@ -6,8 +6,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 constexpr uint32_t kSentences = 2000, kBatch = 4, kLongest = 9;
 
 struct Session {
@@ -81,5 +80,4 @@ TEST(XnnpackHeap, TheCountIsReal) {
   delete one;
   EXPECT_EQ(heap_calls, before + 2);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

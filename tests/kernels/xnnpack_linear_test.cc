@@ -7,8 +7,7 @@
 #include "support/guarded_buffer.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 constexpr uint32_t kMaxRows = 100;  // more than kResidualRows
 
 // XNNPACK's operator for one layer in an engine of one lane.
@@ -297,5 +296,4 @@ TEST(XnnpackLinear, NothingBeyondInputsAndOutputsIsTouched) {
     }
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -3,8 +3,7 @@
 #include <regex>
 #include "support/test.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 std::string header(const std::string& name) {
   const std::ifstream file(std::string(GOLDCREST_SOURCE_DIR "/engine/include/goldcrest/") + name);
   std::ostringstream text;
@@ -48,5 +47,4 @@ TEST(Header, EveryFunctionListsItsErrors) {
     EXPECT_GT(n_named, 0u) << function.name;
   }
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -5,8 +5,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 constexpr uint32_t kSentences = 10000, kBatch = 4, kLongest = 9;
 
 // operator new and delete call malloc and free.
@@ -70,5 +69,4 @@ TEST(Heap, NoCallFromInitToTheEndOfTenThousandSentences) {
   EXPECT_EQ(failures, 0);
   EXPECT_GE(n_tokens, kSentences);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

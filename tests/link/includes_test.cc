@@ -3,8 +3,7 @@
 // left. No files of engine/ include one another in a circle, and no two sources share a name.
 #include "source_tree.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 const Line kEngine = {"base", "schema", "model", "memory", "kernels", "layers", "decoding", "text", "backends", "api"};
 const Line kConverter = {"math", "spec", "sources", "tokenizers", "dialects", "quantize", "file", "reference",
     "evaluate", "report", "cli", "python"};
@@ -260,5 +259,4 @@ TEST(Includes, ASourceThatIncludesAnotherFileFirstIsFound) {
   EXPECT_EQ(late_floats_in(tree.path()),
       (std::vector<std::string>{"text/late.cc begins with string.h", "text/none.cc begins with "}));
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

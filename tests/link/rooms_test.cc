@@ -3,8 +3,7 @@
 // of dialects/. Rooms of families do not include one another.
 #include "source_tree.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // Every file of sources/ is in one of these rooms.
 const Line kSources = {"sniffing", "files", "values", "containers"};
 // The rooms that all families share; the first is dialects/ itself.
@@ -190,5 +189,4 @@ TEST(HeavyHeaders, EveryOtherUseIsFound) {
                                                  "examples/bench/user.cc is listed for math/door.h",
                                              }));
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

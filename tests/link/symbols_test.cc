@@ -4,8 +4,7 @@
 #include <cctype>
 #include "support/test.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 std::vector<std::string> lines_of(const std::string& command) {
   std::vector<std::string> lines;
   FILE* pipe = popen(command.c_str(), "r");
@@ -132,5 +131,4 @@ TEST(Symbols, AKernelFileExportsItsTableAlone) {
     GTEST_SKIP() << "this build has only the reference";
   }
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -3,8 +3,7 @@
 // includes_test.cc, and the rooms of the converter are in rooms_test.cc. Tests may include everything.
 #include "source_tree.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // Every file may include the public headers and its own folder; programs may include the host's headers, too. The
 // converter shares the engine's bounds, views, reference formulas and tokenizer. goldcrest-bench measures kernels.
 const Line kSharedWithConverter = {"base", "model", "kernels", "text"};
@@ -100,5 +99,4 @@ TEST(Tree, EveryDepartureIsFound) {
           {"converter/spec/b.h", "translate"}, {"boards/one/b.c", "host"}, {"examples/translate/b.cc", "support"},
           {"examples/translate/b.cc", "spec"}, {"toolchains/packages/b.c", "support"}}));
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -2,8 +2,7 @@
 // tests/weight.pl: what it counts, and when it fails. tests/lint.sh runs it on this tree.
 #include "source_tree.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // The exit status of the script, 0 or 1, and then what it prints after the heading.
 std::string weigh(const Tree& tree, const std::string& option = "") {
   const std::string command = "perl '" GOLDCREST_SOURCE_DIR "/tests/weight.pl' " + option + " '";
@@ -114,5 +113,4 @@ TEST(Weight, ARowThatIsMissingFails) {
   EXPECT_EQ(weigh(tree),
       "1" + row("lines", "1", 1) + row("code.tests", "-", 1) + "\ntests/weight.txt: shell: the row is missing\n");
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -9,8 +9,7 @@
 #include "tokenizers/vocabulary.h"
 #include "unit/text/test_tokenizer.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 std::vector<std::string> lines_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::vector<std::string> lines;
@@ -44,8 +43,7 @@ int run(const std::vector<std::string>& arguments) {
   }
   return 0;
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test
 
 int main(int argc, char** argv) {
   using namespace goldcrest::test;

@@ -7,8 +7,7 @@
 #include "programs/models.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Json = nlohmann::json;
 
 std::string file_text(const std::string& path) {
@@ -93,12 +92,10 @@ TEST(Command, IsAsAShellReadsIt) {
   const char* const arguments[] = {"bench", "a file.gcst", "it's", "", "--beam-size=1,4"};
   EXPECT_EQ(command_line(5, arguments), "bench 'a file.gcst' 'it'\\''s' '' --beam-size=1,4");
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test
 
 // The spread of times and the warning about a noisy machine, computed from given times.
-namespace bench {
-namespace {
+namespace bench { namespace {
 TEST(Spread, IsTheQuartileRangeOverTheMedian) {
   EXPECT_EQ(spread_of({7}), 0);
   EXPECT_EQ(spread_of({0, 0, 0}), 0);
@@ -139,5 +136,4 @@ TEST(Report, OfAQuietMachineHasNoWarning) {
   EXPECT_EQ(spread_warning(report), "");
   EXPECT_FALSE(goldcrest::test::has(report_text({}, report), "warning"));
 }
-}  // namespace
-}  // namespace bench
+}}  // namespace bench

@@ -10,8 +10,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Json = nlohmann::json;
 using Bench = InFolder;
 
@@ -326,5 +325,4 @@ TEST_F(Bench, NamesWhatIsWrong) {
   const Outcome table = with_status(1, bench({converted_model("g2p"), "--kernels", "nonsense"}));
   EXPECT_TRUE(has(table.err, "no such table"));
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -4,8 +4,7 @@
 #include "spec/format_text.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 // Expects that the program refuses its command line with this sentence.
 void expect_usage(const std::filesystem::path& program, const Arguments& arguments, const std::string& text) {
   const std::string name = program.filename();
@@ -338,5 +337,4 @@ TEST(ConvertStreams, AReaderThatLeavesChangesNothing) {
     }
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

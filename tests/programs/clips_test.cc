@@ -4,8 +4,7 @@
 #include "programs/wave.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 // The results of a reader for a file of these bytes.
 struct Heard {
   std::string refusal, problem;
@@ -265,5 +264,4 @@ TEST(Clips, OtherRatesAreResampled) {
     EXPECT_NE(hear(cut.substr(0, cut.size() - 10)).problem, "") << rate;
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -5,8 +5,7 @@
 #include "programs/models.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Convert = InFolder;
 
 TEST_F(Convert, FineInputsOfMatricesByName) {
@@ -299,5 +298,4 @@ TEST_F(Convert, WeightsOfFourBits) {
   EXPECT_EQ(convert(packed, {"--board", "rpi-pico2"}).status, 0);
   EXPECT_EQ(refusal(random_speech_checkpoint("moonshine"), {"--pack", "linear"}).substr(0, 2), "1 ");
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -7,8 +7,7 @@
 #include "convert/support/nn_folder.h"
 #include "programs/checkpoint_copy.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using ConvertPreflight = InFolder;
 using ConvertShape = InFolder;
 
@@ -290,5 +289,4 @@ TEST_F(ConvertShape, WhatIsRefused) {
       absurd + ": is a model of 1237760219136 parameters; --shape takes 2147483648 at most");
   EXPECT_EQ(run(convert_program(), {"-q", "--shape", checkpoint_folder("g2p"), "--budget", "file=1M"}).status, 5);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

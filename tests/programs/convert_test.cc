@@ -7,8 +7,7 @@
 #include "programs/checkpoint_copy.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Convert = InFolder;
 
 const Arguments kTasks = {"g2p", "enfr"};
@@ -284,5 +283,4 @@ TEST_F(Convert, HelpAndBadUsage) {
   }
   EXPECT_TRUE(has(run(convert_program(), {"--cpu", "z80", "x"}).err, "cortex-m55"));
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -5,8 +5,7 @@
 #include "programs/models.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Emit = InFolder;
 using Float32Program = InFolder;
 
@@ -162,5 +161,4 @@ TEST_F(Float32Program, OtherWeightsAreBadUsage) {
   const Outcome outcome = with_status(2, run(convert_program(), {checkpoint_folder("g2p"), "--weights", "float16"}));
   EXPECT_TRUE(has(outcome.err, "--weights"));
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

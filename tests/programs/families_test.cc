@@ -4,8 +4,7 @@
 #include "programs/models.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Languages = InFolder;
 
 const std::filesystem::path& bart_relatives() {
@@ -220,5 +219,4 @@ TEST(Shape, KnownModelsHaveTheSizesOfTheirFiles) {
     }
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

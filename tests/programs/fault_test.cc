@@ -7,8 +7,7 @@
 #include "programs/models.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 // During its lifetime, programs start with fault.c loaded.
 class Fault {
  public:
@@ -101,5 +100,4 @@ TEST_F(Faults, OfTheConverterLeaveAWholeFile) {
   EXPECT_EQ(run(convert_program(), arguments).status, 0);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(out.path()), {}), 1);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -6,8 +6,7 @@
 #include "programs/checkpoint_copy.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using FrontDoor = InFolder;
 
 TEST_F(FrontDoor, APathNeedsNoSlash) {
@@ -214,5 +213,4 @@ TEST_F(FrontDoor, PrintConfigWritesNoModel) {
       "goldcrest-convert: " + converted_model("g2p").string() +
           ": --print-config works on a checkpoint, not on a .gcst file; give the checkpoint\n");
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

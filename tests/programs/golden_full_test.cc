@@ -7,8 +7,7 @@
 #include "spec/format_text.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Search = std::vector<int32_t> GoldenLine::*;
 
 struct Translations {
@@ -120,5 +119,4 @@ TEST(AllGoldenLines, BytesToPronunciation) {
   EXPECT_LE(errors("float32"), 45);
   EXPECT_LE(errors("int8"), 1.02 * errors("float32"));
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -4,8 +4,7 @@
 #include "programs/models.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 constexpr size_t kLines = 100;
 constexpr size_t kLeastIdentical = 95;
 
@@ -66,5 +65,4 @@ INSTANTIATE_TEST_SUITE_P(Tasks, FirstGoldenLines,
       std::ranges::replace(name, '-', '_');
       return name;
     });
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

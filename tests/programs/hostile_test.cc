@@ -6,8 +6,7 @@
 #include "programs/malformed_cases.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Hostile = InFolder;
 
 #ifdef __SANITIZE_ADDRESS__
@@ -236,5 +235,4 @@ TEST(MalformedPlaces, AnOutputThatCannotBeWritten) {
   EXPECT_EQ(names_in(folder.path()).size(), 2u);
   EXPECT_EQ(folder.read("file"), "kept");
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -7,8 +7,7 @@
 #include "spec/format_text.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Lines = std::vector<std::string>;
 using ConvertIds = InFolder;
 using TranslateIds = InFolder;
@@ -237,5 +236,4 @@ TEST(ConvertBoard, ExitStatusAndWhatWouldFit) {
       "riscv-virt, rpi-pico2, all, or the path of a linker script (.ld)"))
       << unknown.err;
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

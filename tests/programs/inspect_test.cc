@@ -9,8 +9,7 @@
 #include "programs/models.h"
 #include "report/memory_map.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 Outcome run_inspect(const std::filesystem::path& model, const Arguments& options = {}) {
   return run(inspect_program(), concat({model}, options));
 }
@@ -330,5 +329,4 @@ TEST(Subword, APartOfTheVocabulary) {
       std::vector<std::string>{"1 of the source's 6 single characters are not kept; texts lose them: \"c\""});
   EXPECT_EQ(checkpoint.translate("--encode", "bab ca ab\n"), "6 8 4 2 5 0\n");
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

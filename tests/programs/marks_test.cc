@@ -3,8 +3,7 @@
 #include "programs/models.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 std::string file_of(const TemporaryFolder& folder, const std::string& content) {
   const std::string path = folder.path() / "file.tsv";
   std::ofstream(path, std::ios::binary) << content;
@@ -102,5 +101,4 @@ TEST(Marks, GlossariesAreRefusedWithTheLine) {
     EXPECT_EQ(outcome.out, "");
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

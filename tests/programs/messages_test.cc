@@ -12,8 +12,7 @@
 #include "programs/models.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 TEST(Printable, InspectShowsAHostileFileHarmlessly) {
   const converter::Payload payload = converter::build_payload(shipped_model("g2p").spec, {});
   payload.metadata->provenance->name = "g2p\narena        0 bytes";
@@ -146,5 +145,4 @@ TEST(ThreadPoolTest, CountsOfThreads) {
   EXPECT_EQ(none.threads(), 1u) << "not started";
   EXPECT_NE(many.start(65), "");
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -11,8 +11,7 @@
 #include "support/engine_fixture.h"
 #include "support/marian_tensors.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 constexpr double kMaxSecondsToConvert = 60;
 
 struct Converted {
@@ -199,5 +198,4 @@ TEST(Memory, OfAVocabularyOf256206Rows) {
   EXPECT_LT(few.size(), 1000u);
   for (const auto& [piece, logits] : few) EXPECT_TRUE(all.contains(piece) && all.at(piece) == logits) << piece;
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -7,8 +7,7 @@
 #include "support/checkpoint_writer.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Json = nlohmann::json;
 
 struct Paper {
@@ -124,5 +123,4 @@ TEST_P(PaperModel, GoesThroughEverything) {
 
 INSTANTIATE_TEST_SUITE_P(Table3, PaperModel, ::testing::ValuesIn(kPapers),
     [](const auto& instance) { return std::string(instance.param.name); });
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

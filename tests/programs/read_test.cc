@@ -9,8 +9,7 @@
 #include "support/engine_fixture.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using host::Picture;
 
 const std::filesystem::path& recorded_images() {
@@ -152,5 +151,4 @@ TEST(Read, ThePagesCommandsReadALine) {
     EXPECT_EQ(outcome.out.empty(), false) << command;
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

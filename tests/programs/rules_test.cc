@@ -7,8 +7,7 @@
 #include "converter/file/write.h"
 #include "programs/checkpoint_copy.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using ProgramLexicons = InFolder;
 using Rules = InFolder;
 
@@ -317,5 +316,4 @@ TEST_F(ProgramLexicons, BadUsage) {
   EXPECT_EQ(read_file(lines), kColours);
   EXPECT_EQ(files_in(folder.path()), 1u);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -14,8 +14,7 @@
 #include "support/voice_tensors.h"
 #include "transcribe/transcript.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 const std::string kClip = GOLDCREST_SOURCE_DIR "/tests/data/speech/ask.wav";
 
 // Noise of an amplitude for some seconds.
@@ -685,5 +684,4 @@ TEST(Transcribe, AGeneratedLineEndIsASpace) {
   EXPECT_EQ(lines_of(transcribe(model, {kClip, "--srt"})).size(), 4 * n);
   EXPECT_EQ(lines_of(transcribe(model, {kClip, "--timestamps"})).size(), n);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -4,8 +4,7 @@
 #include "programs/checkpoint_copy.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Languages = InFolder;
 using TranslateInspect = InFolder;
 
@@ -285,5 +284,4 @@ TEST_F(TranslateInspect, BadUsage) {
   EXPECT_EQ(translate("g2p", {"--alignments", "some"}, "").status, 2);
   EXPECT_EQ(translate("g2p", {"--alignment-layer", "-2"}, "").status, 2);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -6,8 +6,7 @@
 #include "support/engine_fixture.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Ids = std::vector<int32_t>;
 
 const std::string kSentences = "Where is the station? I saw Mr. Jackson.  Stop!\n\n The cat is on the table.\nStop!\n";
@@ -244,5 +243,4 @@ TEST(Agreement, OfTheShippedModel) {
     EXPECT_GT(share / 500, 0.05) << "the agreement is not always empty";
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -5,8 +5,7 @@
 #include "programs/models.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 // Returns the output lines of a run without errors.
 std::vector<std::string> translated_lines(const std::string& task, const Arguments& options, const std::string& input) {
   const Outcome outcome = with_status(0, translate(task, options, input));
@@ -343,5 +342,4 @@ TEST(Translate, WithoutAnOutputItFails) {
     EXPECT_TRUE(has(outcome.err, "standard output: write failed")) << outcome.err;
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -5,8 +5,7 @@
 #include "programs/checkpoint_copy.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using TranslateLines = InFolder;
 using TranslateSentences = InFolder;
 
@@ -420,5 +419,4 @@ TEST_F(TranslateSentences, OfAbbreviationsInAFile) {
   EXPECT_EQ(missing.err, "goldcrest-translate: /no/such: cannot be read: No such file or directory\n");
   EXPECT_EQ(translate("enfr", {"--abbreviations", file, "--no-split"}, input).status, 2);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

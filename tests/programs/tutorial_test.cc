@@ -6,8 +6,7 @@
 #include "converter/dialects/dialect.h"
 #include "programs/models.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 TEST(Tutorial, ThePagesCommandsConvertEachOfThem) {
   const std::vector<std::string> commands = commands_of("converter/dialects/TUTORIALS.md");
   ASSERT_EQ(commands.size(), 2u);
@@ -166,5 +165,4 @@ TEST(List, IsForATerminal) {
   }
   EXPECT_EQ(outcome.out, converter::list_families(80) + "\n");
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

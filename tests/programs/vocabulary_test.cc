@@ -6,8 +6,7 @@
 #include "support/marian_native.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using KeepVocabulary = InFolder;
 using MakeShortlist = InFolder;
 using Shortlist = InFolder;
@@ -294,5 +293,4 @@ TEST_F(Shortlist, Refusals) {
               has(both.err, "--no-shortlist excludes --max-candidates"))
       << both.err;
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

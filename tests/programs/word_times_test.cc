@@ -8,8 +8,7 @@
 #include "programs/models.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using host::TimedWord;
 using Rows = std::vector<std::vector<double>>;
 
@@ -245,5 +244,4 @@ TEST(Subtitles, KeepTheirLimitsAndEndAtMarks) {
   EXPECT_DOUBLE_EQ(fast.at(0).end, 2.7);
   EXPECT_TRUE(make_subtitles({}, {}, 0, 1).empty());
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -7,8 +7,7 @@
 #include "kernels/reference/reference.h"
 #include "model/validate.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // rows [n, k] <- the int8 weights of `view`, row by row.
 void unpack_rows(const void* file, const LinearView& view, int8_t* rows) {
   const int8_t* w = tensor<int8_t>(file, view.weights);
@@ -52,8 +51,7 @@ int pack_layers(const goldcrest_xnnpack_config& config, const ModelParts& parts,
       static_cast<int32_t>(index));
   return GOLDCREST_OK;
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest
 
 using namespace goldcrest;
 

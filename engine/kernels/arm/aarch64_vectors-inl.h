@@ -7,8 +7,7 @@
 #include <arm_acle.h>
 #include "kernels/arm/neon_vectors-inl.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 inline uint32_t crc_word(uint32_t crc, uint64_t eight_bytes) { return __crc32cd(crc, eight_bytes); }
 inline uint32_t crc_byte(uint32_t crc, uint8_t byte) { return __crc32cb(crc, byte); }
 
@@ -34,7 +33,6 @@ inline FourDots add_lanes(const int32x4_t (&sum)[4]) {
 inline V join(const FourDots (&dots)[4]) {
   return {{vcvtq_f32_s32(dots[0].v), vcvtq_f32_s32(dots[1].v), vcvtq_f32_s32(dots[2].v), vcvtq_f32_s32(dots[3].v)}};
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest
 
 #include "kernels/vector/crc32c_words-inl.h"

@@ -4,15 +4,13 @@
 #include "kernels/arm/dotprod_vectors-inl.h"
 #include "kernels/arm/widen_by_bits-inl.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // A panel takes four of the 32 registers. For 1, 2, ... rows: the panels of a tile, and the accumulators that share a
 // sum.
 constexpr int kTilePanels[] = {2, 1, 1, 1, 1};
 constexpr int kTileSplits[] = {1, 2, 1, 1, 1};
 constexpr bool kFinishesTogether = false;
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
 #include "kernels/vector/packed-inl.h"

@@ -46,8 +46,7 @@
       : GOLDCREST_VECTORS, "cc", "memory")
 // clang-format on
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 void linear_of_four_rows(const LinearArgs<int8_t>& args) {
   const size_t k = args.k;
   const int8_t* const x = args.x;
@@ -59,5 +58,4 @@ void linear_of_four_rows(const LinearArgs<int8_t>& args) {
     if (!out.plain) finish_rows(args, out.products, out.at, 4);
   }
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -41,8 +41,7 @@
       : GOLDCREST_VECTORS, "cc", "memory")
 // clang-format on
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // A single row has two loads for each two products, and a prefetch delays a load. So layers that fit half of the
 // smallest second-level cache (256 KiB) are not prefetched.
 constexpr size_t kSmallLayer = 128 * 1024;
@@ -87,5 +86,4 @@ template <void (*kOthers)(const LinearArgs<int8_t>&)> void linear_by_dots(const 
   if (args.rows > 1 || args.layout != Layout::kN16K4 || size_t{args.n} * args.k > kSmallLayer) return kOthers(args);
   linear_of_small_row(args);
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

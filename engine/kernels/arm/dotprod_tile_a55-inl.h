@@ -66,8 +66,7 @@
       : GOLDCREST_VECTORS, "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "cc", "memory")
 // clang-format on
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 template <int kRows, int kPanels, int kSplit, bool kPrefetches>
 inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output) {
   static_assert(kPanels == 1 && kSplit == 1 && kPrefetches, "all that is written here");
@@ -84,5 +83,4 @@ inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint
   if constexpr (kRows == 4) GOLDCREST_TILE(GOLDCREST_WITH, GOLDCREST_WITH, GOLDCREST_WITH);
   if (!out.plain) finish_rows(args, out.products, out.at, kRows);
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

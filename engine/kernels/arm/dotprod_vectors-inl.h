@@ -5,8 +5,7 @@
 #endif
 #include "kernels/arm/aarch64_vectors-inl.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 constexpr int kBlockInputs = 4, kXBlocks = 4;
 
 struct Acc {
@@ -87,5 +86,4 @@ inline int32_t group_start(const int8_t* x, uint32_t n) {
 }
 
 inline Acc packed_start(const int32_t*) { return start_group(0); }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

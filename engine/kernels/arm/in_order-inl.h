@@ -50,8 +50,7 @@
       "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31"
 // clang-format on
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // Applies activation and residual to rows of 16 outputs, which are stored one after another in `products`.
 __attribute__((noinline)) inline void finish_rows(
     const LinearArgs<int8_t>& args, const float* products, size_t at, uint32_t rows) {
@@ -81,5 +80,4 @@ template <int kRows> struct TileOutputs {
 
 // All code is in one function, so that the callee-saved registers are saved only once.
 __attribute__((flatten)) inline void linear_flat(const LinearArgs<int8_t>& args) { linear(args); }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

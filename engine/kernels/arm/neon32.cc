@@ -9,8 +9,7 @@
 #include "kernels/arm/neon_vectors-inl.h"
 #include "kernels/arm/widen_by_conversion-inl.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 inline V operator/(V a, V b) {
   float dividends[16], divisors[16];
   store(dividends, a);
@@ -64,8 +63,7 @@ inline V join(const FourDots (&dots)[4]) {
 constexpr int kTilePanels[] = {1, 1};
 constexpr int kTileSplits[] = {1, 1};
 constexpr bool kFinishesTogether = false;
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
 #include "kernels/vector/shared_layer-inl.h"

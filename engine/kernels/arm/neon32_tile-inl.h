@@ -59,8 +59,7 @@
       : "q8", "q9", "q10", "q11", "q12", "q13", "q14", "q15", "cc", "memory")
 // clang-format on
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // Computes eight `sums` over all inputs, each with two lanes of products. kRows 1: of 16 outputs; 2: of eight outputs
 // of each row.
 template <int kRows> inline void add_products(const int8_t* x, const int8_t* w, size_t k, int32x4_t (&sums)[8]) {
@@ -95,5 +94,4 @@ inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint
   }
   finish_tile(args, first_row, first_output, acc);
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -75,8 +75,7 @@
       : GOLDCREST_VECTORS, "x8", "cc", "memory")
 // clang-format on
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 constexpr uint32_t kTurnInputs = 16;
 constexpr size_t kMostTurns = 8192;     // turns of some rows for which it is known where four products fit
 constexpr uint32_t kMostFourSum = 258;  // 258 * 127 is the largest multiple of 127 below 2^15
@@ -152,5 +151,4 @@ __attribute__((flatten)) inline void linear_by_fours(const LinearArgs<int8_t>& l
     linear_rows_by_fours(args, rows);
   }
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -3,8 +3,7 @@
 // in 16 bits, which cannot overflow because all factors are in [-127, 127]; then pairs of sums are added in 32 bits.
 #include "kernels/arm/aarch64_vectors-inl.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 constexpr int kBlockInputs = 8;
 
 // Two sums for each of 16 outputs.
@@ -140,5 +139,4 @@ inline Acc packed_start(const int32_t*) {
   const int32x4_t none = vdupq_n_s32(0);
   return {{none, none, none, none, none, none, none, none}};
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

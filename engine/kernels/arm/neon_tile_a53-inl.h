@@ -75,8 +75,7 @@
       : GOLDCREST_VECTORS, "x8", "x9", "cc", "memory")
 // clang-format on
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 template <int kRows, int kPanels, int kSplit, bool kPrefetches>
 inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint32_t first_output) {
   static_assert(kPanels == 1 && kSplit == 1 && kPrefetches, "all that is written here");
@@ -89,5 +88,4 @@ inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint
   else GOLDCREST_TILE(GOLDCREST_WITH, GOLDCREST_TURN_OF_2, GOLDCREST_ADD(14, 15, 22, 23));
   if (!out.plain) finish_rows(args, out.products, out.at, kRows);
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

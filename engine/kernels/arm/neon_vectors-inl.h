@@ -7,8 +7,7 @@
 #include "kernels/kernels.h"
 #include "kernels/reference/math.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 struct V {
   float32x4_t q[4];
 };
@@ -335,5 +334,4 @@ inline void transpose_words(const int8_t* from, size_t stride, int8_t* to) {
 
 // Four activations in every lane.
 inline int8x16_t broadcast_four(const int8_t* x) { return vreinterpretq_s8_s32(vdupq_n_s32(load_word(x))); }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -2,8 +2,7 @@
 // Widens int8 to floats without conversions, which take Cortex-A76 four times as long as other operations. After the
 // exponent of 2^23, an unsigned byte is a float's last bits.
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 inline V widen_int8(int8x16_t bytes) {
   const uint8x16_t raised = veorq_u8(vreinterpretq_u8_s8(bytes), vdupq_n_u8(128)), zeros = vdupq_n_u8(0);
   const uint16x8_t exponent = vdupq_n_u16(0x4b00);  // the exponent of 2^23
@@ -15,5 +14,4 @@ inline V widen_int8(int8x16_t bytes) {
   return {{lowered(vzip1q_u16(low, exponent)), lowered(vzip2q_u16(low, exponent)), lowered(vzip1q_u16(high, exponent)),
       lowered(vzip2q_u16(high, exponent))}};
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

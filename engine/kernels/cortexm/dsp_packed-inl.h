@@ -6,8 +6,7 @@
 #include "kernels/cortexm/dsp_products-inl.h"
 
 #if defined(__OPTIMIZE__)
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // Expands some inputs of some rows, group by group: for each row -8 times the sum of its inputs, then for each four
 // inputs the pairs of all rows. Inputs that the last group lacks are 0.
 __attribute__((noinline)) void expand_groups(
@@ -104,6 +103,5 @@ __attribute__((noinline)) void add_groups(
     sums.sums += together;
   }
 }
-}  // namespace
-}  // namespace goldcrest
+}}      // namespace goldcrest
 #endif  // __OPTIMIZE__

@@ -6,8 +6,7 @@
 #include "kernels/cortexm/dsp_rows-inl.h"
 
 #if defined(__OPTIMIZE__)  // the loops take every register, but an unoptimized build reserves some
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // Four inputs of a row take two words: inputs 0 and 2, inputs 1 and 3. kExpandedWords words are on the stack.
 constexpr uint32_t kExpandedWords = 256;
 #if defined(__clang__)  // gives each memory operand a register; three and four rows leave none free
@@ -353,6 +352,5 @@ inline void add_products_of_four_rows(const Chunk& chunk, const int8_t* w, Outpu
       : [start] "m"(start), [end] "i"(kEndOfChunk), [to_end] "m"(to_end)
       : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "cc", "memory");
 }
-}  // namespace
-}  // namespace goldcrest
+}}      // namespace goldcrest
 #endif  // __OPTIMIZE__

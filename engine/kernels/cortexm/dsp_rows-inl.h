@@ -10,8 +10,7 @@
 #include "kernels/reference/math.h"
 #include "kernels/reference/reference.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // Returns bytes 0 and 2, or 1 and 3, of four int8 as two int16.
 inline uint32_t even_bytes(uint32_t word) {
   uint32_t pair;
@@ -420,5 +419,4 @@ __attribute__((noinline)) void logit_sums(const LogitSumsArgs& args) {
 inline void output_block_sums(const OutputBlockArgs<int8_t>& args) {
   if (args.block_max != nullptr) logit_sums(logit_sums_of(args));
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include "kernels/cortexm/helium_rows-inl.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // The variables that the loop keeps in memory: all even registers hold sums, because VMLADAVA adds only to even ones.
 // One instruction loads each pair of fields.
 struct OutputLoop {
@@ -217,5 +216,4 @@ template <uint32_t kRows> void linear_rows(const LinearArgs<int8_t>& args, uint3
     }
   }
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -10,8 +10,7 @@
 #include "kernels/reference/math.h"
 #include "kernels/reference/reference.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // The four lanes of vector/math-inl.h.
 struct V {
   float32x4_t lanes;
@@ -66,13 +65,11 @@ inline V scale_by_power_of_two(V p, const Power& n) {
 inline V subtract_exact(V x, V n, Scalar c) { return {vfmaq_n_f32(x.lanes, n.lanes, -c.value)}; }
 
 constexpr int kExpVectors = 1, kRowExpVectors = 1;
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest
 
 #include "kernels/vector/math-inl.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // Not inlined: the activations are long, and no inner loop of a layer calls them.
 __attribute__((noinline)) V activate_outputs(Activation activation, V y) { return activate(activation, y); }
 
@@ -304,5 +301,4 @@ __attribute__((noinline)) void logit_sums(const LogitSumsArgs& args) {
 inline void output_block_sums(const OutputBlockArgs<int8_t>& args) {
   if (args.block_max != nullptr) logit_sums(logit_sums_of(args));
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

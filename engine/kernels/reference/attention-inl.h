@@ -4,8 +4,7 @@
 
 #include "kernels/reference/reference.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // Yields the key_row of one query for all keys, one after another.
 class KeyRows {
  public:
@@ -60,5 +59,4 @@ template <typename QuantizeRow>
   for (uint32_t row = args.rows; row > 0; --row, x += x_stride, q += q_stride, scale += args.scale_stride)
     *scale = quantize_row(x, n, q);
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -6,8 +6,7 @@
 
 #include "kernels/reference/math.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 constexpr uint32_t kFraction = 0x7fffffu, kLeadingBit = 1u << 23;
 
 inline uint32_t exponent_of(uint32_t bits) { return bits >> 23 & 0xff; }
@@ -145,5 +144,4 @@ inline float to_float(int32_t number) { return static_cast<float>(number); }
 inline float apply_relu(float number) { return number > 0.0f ? number : 0.0f; }
 #endif
 inline float subtract(float a, float b) { return add(a, -b); }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

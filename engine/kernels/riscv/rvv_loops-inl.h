@@ -10,8 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // GCC 12 uses no vector registers and does not know their names.
 #if defined(__clang__) || __GNUC__ >= 13
 #define GOLDCREST_RVV_VECTORS                                                                                    \
@@ -308,5 +307,4 @@ template <bool kIntegers> inline void sum_values(const ValueRows& rows, float fa
     out += done;
   }
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -2,8 +2,7 @@
 // Attention over int8 keys and values, on the vectors of vector/kernels-inl.h. A few queries pass each phase together:
 // their latencies overlap, and rows of one head share the work of reading values.
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 inline uint32_t keys_of_block(uint32_t n_keys, uint32_t t) { return n_keys - t < 16 ? n_keys - t : 16; }
 
 // Returns the products of d_head elements with n keys, 1 <= n <= 16, with arbitrary numbers after them.
@@ -260,5 +259,4 @@ void attention(const AttentionArgs<int8_t>& args) {
 template <QueryAttention kQueries> void fine_attention(const AttentionArgs<int8_t>& args) {
   kQueries(args, Numbers::kFine);
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -12,8 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 constexpr uint32_t kCrcPolynomial = 0x82f63b78;  // base/crc32c.cc
 constexpr size_t kStretch = 2048;                // bytes
 
@@ -68,5 +67,4 @@ uint32_t crc32c_words(uint32_t crc, const void* data, size_t n) {
   for (; n > 0; --n, ++bytes) a = crc_byte(a, *bytes);
   return ~a;
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels for float32 files, on the vectors of vector/kernels-inl.h; only in builds with GOLDCREST_FLOAT32.
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 void quantize_rows(const QuantizeRowsArgs<float>& args) {
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* x = args.x + row * args.x_stride;
@@ -124,5 +123,4 @@ constexpr TypedKernels<float> make_float_kernels() {
 }
 
 constexpr TypedKernels<float> kFloatKernels = make_float_kernels();
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -2,8 +2,7 @@
 // Attention with integer weights (kernels/kernels.h): the weights of a query, and their products with the values of two
 // keys at a time.
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // weights [n], n % 16 == 0, scores of a query <- e^(score - largest) times scales_of(t), 16 value scales, in magnitude.
 template <typename ScalesOf>
 inline IntegerScales scale_exponentials(float* weights, size_t n, float largest, ScalesOf scales_of) {
@@ -73,5 +72,4 @@ inline void add_integer_products(const RowOf& row_of, const KeyRange& keys, cons
     }
   }
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -57,8 +57,7 @@
 #include "kernels/vector/float-inl.h"
 // clang-format on
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // Makes the reference's table with every slot that this folder writes over vectors. An ISA's file then sets the slots
 // of its own.
 template <void (*kLinear)(const LinearArgs<int8_t>&), QueryAttention kQueries = query_attention<CacheLevel::kFirst>>
@@ -83,5 +82,4 @@ constexpr Kernels make_vector_table(const char* name, uint32_t cpu_features) {
   table.weights_valid = weights_valid;
   return table;
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linear layers and the output layer over N16K4 panels, on the vectors of vector/kernels-inl.h.
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 enum class CacheLevel { kFirst, kSecond };
 
 // Prefetches the cache line `bytes` after `from`. It may be outside the array, because nothing is read.
@@ -367,5 +366,4 @@ void list_largest(const ListLargestArgs& args) {
     });
   }
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

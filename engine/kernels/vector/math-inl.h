@@ -2,8 +2,7 @@
 // The functions of math.h, and the recurrent block that is made of them, over the lanes of vector/kernels-inl.h,
 // operation for operation.
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // Calls body(0), body(1), ... without a loop, so that the arrays that they index can live in registers.
 template <int kCount, typename Body> inline void unrolled(Body body) {
 #pragma GCC unroll 16
@@ -166,5 +165,4 @@ template <uint32_t kLanes> void recurrence(const RecurrenceArgs& args) {
     store(args.y + i, load(args.y + i) + larger(kept, zero));
   }
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

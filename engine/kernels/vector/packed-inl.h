@@ -9,8 +9,7 @@
 //   Acc packed_start(const int32_t* weight_sum)           what finish() takes from the sums of 16 outputs
 //   int kPackedTileRows, bool kTwoChains   rows of a tile; whether low and high nibbles have sums of their own
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // starts: [rows, groups]
 template <int kRows, bool kPrefetches>
 inline void packed_tile(const LinearArgs<int8_t>& args, const GroupStart* starts, uint32_t first_row, uint32_t output) {
@@ -86,5 +85,4 @@ constexpr Kernels make_packed_table(const char* name, uint32_t cpu_features) {
   table.crc32c = crc32c_words;
   return table;
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

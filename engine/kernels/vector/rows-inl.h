@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantization, layer norm and embedding of rows, over the 16 lanes of vector/kernels-inl.h.
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // Returns the bits of the largest |number(i)|, i < n.
 template <typename Numbers> inline uint32_t largest_magnitude(size_t n, Numbers number) {
   V largest = set(0.0f);
@@ -124,5 +123,4 @@ void layer_norm(const LayerNormArgs& args) {
     if (rest != 0) store(y + whole, select(in_row, normalize(whole), set(0.0f)));
   }
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -3,8 +3,7 @@
 // group of queries passes over the keys together, as the rows of a linear layer share its weights: keys are copied into
 // panels, which the table's linear layer multiplies, and values are converted to floats once for the group.
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // A group's weights take up to 48 KiB of the stack, panels or values 16 KiB.
 constexpr uint32_t kMaxHead = 128, kFewestShared = 4, kMostShared = 8, kMostSharedWeights = 12288;
 constexpr uint32_t kKeysOfPanels = 128, kKeysOfValues = 32;
@@ -211,5 +210,4 @@ __attribute__((noinline)) void attention_of_groups(const AttentionArgs<int8_t>& 
     }
   }
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

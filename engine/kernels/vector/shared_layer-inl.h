@@ -2,8 +2,7 @@
 // Sums values with integer weights for queries that share them (vector/shared_attention-inl.h) by the table's linear
 // layer, which multiplies int8 faster than the vectors multiply int16.
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // Keys in a panel of values, and in as many panels as have sums of 7-bit halves that a float holds exactly.
 constexpr uint32_t kKeysOfIntegers = 128, kExactHalfKeys = 1024, kValuePanelBytes = 8192;
 
@@ -85,5 +84,4 @@ __attribute__((noinline)) void sum_integers_together(const SharedGroup& group, c
     is_first = false;
   }
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums values with integer weights for queries that share them (vector/shared_attention-inl.h), two keys at a time.
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 constexpr uint32_t kKeysOfIntegers = 256;  // their values stay in the first-level cache for all queries
 
 // Adds the products of some keys for kQueries from row i on.
@@ -41,5 +40,4 @@ __attribute__((noinline)) void sum_integers_together(const SharedGroup& group, c
     if (i < rows) add_products_of_rows<1, kValueVectorsOf1>(group, scales, i, keys);
   }
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

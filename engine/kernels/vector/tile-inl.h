@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tile of a linear layer on the vectors of vector/kernels-inl.h. The compiler chooses the order of instructions.
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // The weights that a tile prefetches while it reads its own. If two tiles fit the first-level cache, it prefetches the
 // next tile, as one stream in the order of the file. Otherwise it prefetches the weights that follow soon in each of
 // its own panels.
@@ -64,5 +63,4 @@ inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint
   add_splits(acc, sums);
   finish_tile(args, first_row, first_output, sums);
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks weights from outside in one pass over them, on the vectors of vector/kernels-inl.h.
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // sums: those of a panel of 16 / kLanes outputs; each output's sum is in kLanes lanes next to each other.
 template <uint32_t kLanes> inline bool sums_are(W sums, const int32_t* weight_sum) {
   int32_t lanes[16];
@@ -45,5 +44,4 @@ bool weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint3
   }
   return !any_is_minus_128(least);
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

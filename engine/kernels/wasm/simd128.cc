@@ -6,8 +6,7 @@
 #if defined(__wasm_simd128__)
 #include "kernels/wasm/simd128_vectors-inl.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // A sum for each of 16 outputs.
 struct Acc {
   v128_t q[4];
@@ -47,8 +46,7 @@ inline V join(const FourDots (&dots)[4]) { return to_floats({dots[0].v, dots[1].
 constexpr int kTilePanels[] = {1, 1};
 constexpr int kTileSplits[] = {1, 1};
 constexpr bool kFinishesTogether = false;
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
 #include "kernels/vector/shared_pairs-inl.h"

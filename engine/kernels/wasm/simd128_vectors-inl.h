@@ -6,8 +6,7 @@
 #include "kernels/kernels.h"
 #include "kernels/reference/math.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 struct V {
   v128_t q[4];
 };
@@ -263,5 +262,4 @@ inline void transpose_words(const int8_t* from, size_t stride, int8_t* to) {
     wasm_v128_store(to + 192, high_halves(ab_high, cd_high));
   }
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

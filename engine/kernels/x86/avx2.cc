@@ -8,8 +8,7 @@
 #endif
 #include "kernels/x86/avx2_vectors-inl.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 inline __v8si add_word_products(__v8si sums, __m256i a, __m256i b) {
   return sums + reinterpret_cast<__v8si>(_mm256_madd_epi16(a, b));
 }
@@ -93,8 +92,7 @@ inline Acc packed_start(const int32_t*) { return Acc(); }
 constexpr int kTilePanels[] = {2, 1, 1, 1, 1, 1, 1, 1};
 constexpr int kTileSplits[] = {1, 1, 1, 1, 1, 1, 1, 1};
 constexpr bool kFinishesTogether = true;
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
 #include "kernels/vector/packed-inl.h"

@@ -8,8 +8,7 @@
 // long as the magnitudes of their four activations add up to at most 256. Where they do not, the second block has
 // zeros, and its products are added separately. Magnitudes and signs are laid out once for all outputs.
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 constexpr int kMostFourSum = 256;  // 256 * -128 is -2^15; ~127 is -128
 constexpr int kMostRowsOfTile = 6;
 constexpr uint32_t kMostLaidOut = 64, kPairedBytes = 36864;   // rows; their magnitudes and signs
@@ -229,5 +228,4 @@ void linear_by_pairs(const LinearArgs<int8_t>& args) {
   args.shared->made = true;
   multiply_laid_out(args, laid_out);
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

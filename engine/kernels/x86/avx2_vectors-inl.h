@@ -7,8 +7,7 @@
 #include "kernels/reference/math.h"
 #include "kernels/x86/crc32c-inl.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 struct V {
   __m256 low, high;
 };
@@ -300,5 +299,4 @@ inline __m256 add_halves(FourDots a, FourDots b) {
 }
 
 inline V join(const FourDots (&dots)[4]) { return {add_halves(dots[0], dots[1]), add_halves(dots[2], dots[3])}; }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -9,8 +9,7 @@
 #include <stdint.h>
 #include "kernels/x86/crc32c-inl.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // Returns x^power modulo the polynomial, as a factor. In the CRC's bit order the product of two 64-bit halves has an
 // extra factor x, and a 32-bit remainder is the upper half of a factor.
 constexpr int64_t fold_factor(int power) {
@@ -59,5 +58,4 @@ uint32_t crc32c_avx512(uint32_t crc, const void* data, size_t n) {
   if (n < 128 || !__builtin_cpu_supports("vpclmulqdq")) return crc32c_words(crc, data, n);
   return crc32c_folded(crc, static_cast<const uint8_t*>(data), n);
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -14,8 +14,7 @@
 #include "kernels/reference/math.h"
 #include "kernels/x86/avx512_crc32c-inl.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 struct V {
   __m512 v;
 };
@@ -299,8 +298,7 @@ constexpr int kExpVectors = 4, kRowExpVectors = 4;
 constexpr int kTilePanels[] = {1, 1, 4, 4, 2, 2, 2, 2};
 constexpr int kTileSplits[] = {4, 4, 1, 1, 1, 1, 1, 1};
 constexpr bool kFinishesTogether = true;
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest
 
 #include "kernels/vector/kernels-inl.h"
 #include "kernels/vector/packed-inl.h"

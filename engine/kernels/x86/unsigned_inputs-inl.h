@@ -5,8 +5,7 @@
 // multiplies two rows for each row of outputs. Needs the weight sums; vector/shared_attention-inl.h has none.
 #include "kernels/x86/unsigned_weights-inl.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // Inputs + 128 on the stack: of a layer with long rows, and of the others. An output layer's caller has logits there
 // too. More rows than fit are computed in groups, which share the weights of kGroupBytes from a cache.
 constexpr size_t kLongInputBytes = 65536, kInputBytes = 32768, kGroupBytes = 524288;
@@ -228,5 +227,4 @@ template <bool kPrefetchesFew> void linear_fine(const LinearArgs<int8_t>& args) 
   if (args.rows == 1) return linear_two_rows<true, kPrefetchesFew>(args);
   linear_copied<kLongInputBytes, true, kPrefetchesFew>(args);
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -3,8 +3,7 @@
 // is the weights, which all rows share. With fewer rows it is the activations: the file has the sums that
 // this needs. x86_avx512vnni takes these tiles only for keys in panels, whose sums nobody has (unsigned_inputs-inl.h).
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // A linear layer, and 128 times the sum of each row's activations.
 struct SummedArgs : LinearArgs<int8_t> {
   static constexpr uint32_t kMostRows = 256;
@@ -69,5 +68,4 @@ void linear_by_rows(const LinearArgs<int8_t>& args) {
     linear_by_rows(some);
   }
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -8,8 +8,7 @@
 #include "support/expect_error.h"
 #include "support/marian_native.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using nlohmann::json;
 using test::NnFolder;
 
@@ -211,5 +210,4 @@ TEST(ConfigTemplate, SaysWhereThereIsNoTransformer) {
                                ": this is a Marian model in Marian's own format (.npz); goldcrest-convert converts it "
                                "to a .gcst file, with the vocabularies next to it");
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -7,8 +7,7 @@
 #include "reference/reference_search.h"
 #include "spec/validate_spec.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using namespace test;
 
 const std::vector<int32_t> kSource = {3, 7, 2, 11, 5, 0}, kTarget = {4, 9, 2, 2, 6, 10, 3};
@@ -409,5 +408,4 @@ TEST(CTranslate2Refusals, SettingsOfConfigJson) {
   checkpoint.folder.write("config.json", "[1]");
   EXPECT_EQ(checkpoint.message(), "config.json: found a JSON array, expected an object");
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

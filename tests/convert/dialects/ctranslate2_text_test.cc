@@ -3,8 +3,7 @@
 #include "convert/support/ctranslate2_folder.h"
 #include "tokenizers/segmenter.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using namespace test;
 
 // Returns the n-th Chinese character as UTF-8.
@@ -308,5 +307,4 @@ TEST(CTranslate2Text, SaysWhatIsWrongWithAPackage) {
       "ones (0, 8) are read; expected a zip as Argos Translate's packages are: download it again, or unpack it and "
       "give the folder");
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -11,8 +11,7 @@
 #include "tokenizers/segmenter.h"
 #include "tokenizers/sentencepiece_model.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using Ids = std::vector<uint32_t>;
 
 const std::filesystem::path& families() {
@@ -210,5 +209,4 @@ TEST(Families, TokenizersOfOthersAreRefused) {
       std::filesystem::copy_options::overwrite_existing);
   test::expect_error([&] { load(swapped.path()); }, {"sentencepiece.bpe.model", "another model's"});
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

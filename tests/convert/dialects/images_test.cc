@@ -15,8 +15,7 @@
 #include "support/speech_model.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 constexpr const char* kModels[] = {"20003", "20025", "20042", "20059"};
 constexpr size_t kImages = 4, kMostBytes = 1 << 20;
 
@@ -153,5 +152,4 @@ TEST(Images, SettingsThatWouldChangeResultsAreRefused) {
   std::filesystem::remove(copy.path() / "preprocessor_config.json");
   test::expect_error([&] { load_checkpoint(copy.path(), {}); }, {"preprocessor_config.json: is missing"});
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

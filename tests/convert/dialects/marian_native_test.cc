@@ -8,8 +8,7 @@
 #include "reference/reference_search.h"
 #include "spec/validate_spec.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using namespace test;
 
 const std::vector<int32_t> kSource = {3, 7, 2, 11, 5, 0};
@@ -787,5 +786,4 @@ TEST(ShortlistFile, RandomTextsDoNoHarm) {
     message_of(content, [&](const auto& path) { read_vocabulary_map(path, {texts.source, texts.target}, warnings); });
   }
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -4,8 +4,7 @@
 #include "dialects/dialect.h"
 #include "dialects/positions.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using namespace test;
 
 const std::filesystem::path kModels = std::filesystem::path(GOLDCREST_SOURCE_DIR) / "examples/models";
@@ -440,5 +439,4 @@ TEST(Marian, WarnsOfAnotherCheckpointsPadding) {
       1)
       << warnings.size();
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -6,8 +6,7 @@
 #include "host/wording.h"
 #include "tokenizers/sentencepiece_model.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using namespace test;
 
 template <typename Folder> std::string load_error(Folder& checkpoint) {
@@ -344,5 +343,4 @@ TEST(CheckpointHash, CoversTheTokenizers) {
   listed.config["source_vocabulary"][4] = "two";
   EXPECT_NE(listed.load().checkpoint_sha256, first);
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -6,8 +6,7 @@
 #include "math/deterministic_math.h"
 #include "support/expect_error.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using test::NnFolder;
 
 // Expects that a checkpoint is refused with these words.
@@ -615,5 +614,4 @@ TEST(NnTransformer, TheStartTokenIsNeededWhereItIsUsed) {
   checkpoint.config["source_bos_token"] = "<s>";
   EXPECT_EQ(checkpoint.load().generation.source_prefix, std::vector<uint32_t>{1});
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

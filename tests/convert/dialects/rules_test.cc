@@ -4,8 +4,7 @@
 #include "convert/support/nn_folder.h"
 #include "spec/format_text.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using nlohmann::json;
 using namespace test;
 
@@ -231,5 +230,4 @@ TEST(NnTransformerRules, BrokenValuesAreRefused) {
     expect_error([&] { checkpoint.load(); }, {message}, key);
   }
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -7,8 +7,7 @@
 #include "evaluate/line_encoder.h"
 #include "support/expect_error.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using ClipIds = std::vector<uint32_t>;
 
 const std::filesystem::path& speech_folders() {
@@ -291,5 +290,4 @@ TEST(Speech, SamplesThatAreMissingAreNamed) {
   std::ofstream(copy.path() / "results.jsonl") << "{\"samples\": 9}\n";
   test::expect_error([&] { check(Reference(spec), copy.path(), {}); }, {"samples.npy", "not a NumPy array"});
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

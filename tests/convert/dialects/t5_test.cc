@@ -13,8 +13,7 @@
 #include "tokenizers/segmenter.h"
 #include "tokenizers/sentencepiece_model.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using PieceIds = std::vector<int32_t>;
 
 const Value& t5_recorded() {
@@ -301,5 +300,4 @@ TEST(T5, TablesOfOtherShapesAndMissingFilesAreRefused) {
       small.path() / "spiece.model", std::filesystem::copy_options::overwrite_existing);
   test::expect_error([&] { load_t5(small.path()); }, {"spiece.model", "another model's"});
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -7,8 +7,7 @@
 #include "tokenizers/segmenter.h"
 #include "tokenizers/sentencepiece_model.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 constexpr const char* kMark = "\u2581";
 
 ModelSpec load_text(const std::filesystem::path& folder) { return load_checkpoint(folder, {}); }
@@ -238,5 +237,4 @@ TEST(TokenizerJson, ByteLevelBpeLeavesAFileOfIds) {
   std::filesystem::remove(copy.path() / "tokenizer.json");
   test::expect_error([&] { load_text(copy.path()); }, {"spiece.model", "is missing, and so is tokenizer.json"});
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

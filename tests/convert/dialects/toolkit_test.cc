@@ -9,8 +9,7 @@
 #include "tokenizers/segmenter.h"
 #include "tokenizers/sentencepiece_model.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using namespace test;
 
 constexpr size_t kMaxTarget = 7;
@@ -628,5 +627,4 @@ TEST(ToolkitRefusals, ThereIsNoConfigToPrint) {
   EXPECT_EQ(refusal(checkpoint, [&] { config_template(checkpoint.weights()); }),
       "model.pt: this is an OpenNMT-py checkpoint; goldcrest-convert converts it to a .gcst file");
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

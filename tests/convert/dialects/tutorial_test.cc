@@ -9,8 +9,7 @@
 #include "sources/values/json_text.h"
 #include "support/expect_error.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using namespace test;
 
 constexpr size_t kMaxTarget = 7;
@@ -364,5 +363,4 @@ TEST(TutorialRefusals, AShapeHasTheSettingsOfTheTutorial) {
     EXPECT_EQ(shape.decoder.final_norm.has_value(), kind != TutorialKind::kTrevett);
   }
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

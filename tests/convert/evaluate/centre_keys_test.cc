@@ -5,8 +5,7 @@
 #include "support/random_spec.h"
 #include "support/test.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 const std::vector<std::vector<int32_t>> kSources = {{3, 18, 7, 0, 7}, {11, 2, 2, 5}};
 
 // All attentions of a model.
@@ -72,5 +71,4 @@ TEST(CentreKeys, LeavesKeysThatTurn) {
   EXPECT_EQ(centred.encoder.layers[0].self_attention->key.bias, spec.encoder.layers[0].self_attention->key.bias);
   EXPECT_NE(centred.decoder.layers[0].cross_attention->key.bias, spec.decoder.layers[0].cross_attention->key.bias);
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

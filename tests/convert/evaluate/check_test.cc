@@ -8,8 +8,7 @@
 #include "support/expect_error.h"
 #include "support/random_spec.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 ModelSpec g2p() { return load_checkpoint(std::filesystem::path(GOLDCREST_SOURCE_DIR) / "examples/models/g2p", {}); }
 
 CheckReport check_with(const ModelSpec& spec, const test::SampleFolder& samples) {
@@ -217,5 +216,4 @@ TEST(Check, RefusesSamplesThatMakeNoSense) {
   const std::vector<int> too_long(65, 5);
   expect_message(format_text("{{\"source_ids\": [{}]}}", join_text(too_long, ",")), "found 65 ids");
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

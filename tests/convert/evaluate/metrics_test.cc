@@ -6,8 +6,7 @@
 #include "evaluate/evaluate.h"
 #include "support/test.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 struct Segment {
   std::string hypothesis;
   std::vector<std::string> references;
@@ -212,5 +211,4 @@ TEST(MetricsGolden, SpellingToPronunciation) {
   EXPECT_NEAR(100 - greedy.exact_match, 33.13, 0.005);
   EXPECT_NEAR(greedy.word_error_rate, 8.97, 0.005);
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

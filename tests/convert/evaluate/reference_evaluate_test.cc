@@ -8,8 +8,7 @@
 #include "support/expect_error.h"
 #include "support/random_spec.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 class KnownTranslator : public Translator {
  public:
   explicit KnownTranslator(std::map<std::string, Translation> answers) : answers_(std::move(answers)) {}
@@ -285,5 +284,4 @@ TEST(Coverage, CountsIdsLinesAndCandidates) {
   EXPECT_EQ(coverage.candidates, 2u + 3u);
   EXPECT_EQ(coverage.most_candidates, 3u);
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

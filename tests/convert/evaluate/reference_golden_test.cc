@@ -6,8 +6,7 @@
 #include "dialects/dialect.h"
 #include "evaluate/check.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 struct Set {
   const char* task;
   uint32_t max_target_tokens;  // the limit that the golden results were made with
@@ -46,5 +45,4 @@ TEST(ReferenceGolden, DISABLED_SpellingToPronunciationWhole) { expect_golden(kSp
 TEST(ReferenceGolden, DISABLED_BytesToPronunciationWhole) { expect_golden(kBytes, 1); }
 
 TEST(ReferenceGolden, DISABLED_EnglishToFrenchWhole) { expect_golden(kEnglish, 1); }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -12,8 +12,7 @@
 #include "support/expect_error.h"
 #include "support/random_spec.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 // Both embeddings and the projection are one table.
 ModelSpec tied_spec() {
   ModelSpec spec = test::random_spec(3);
@@ -331,5 +330,4 @@ TEST(LayoutForCpu, UnknownNamesGetTheList) {
         [&] { layout_for_cpu(name); }, {"'" + std::string(name) + "'", "cortex-m55 or cortex-m85"}, name);
   }
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -11,8 +11,7 @@
 #include "support/expect_error.h"
 #include "support/random_spec.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using EmitC = test::InFolder;
 
 goldcrest_memory memory() {
@@ -311,5 +310,4 @@ TEST(Budget, EachNumberThatIsExceeded) {
   demand.memory.arena_bytes = UINT64_MAX;
   EXPECT_EQ(over_budget({}, demand), "");
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

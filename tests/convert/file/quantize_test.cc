@@ -6,8 +6,7 @@
 #include "support/expect_error.h"
 #include "support/random_spec.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
@@ -307,5 +306,4 @@ TEST(RowPacker, FitsTheInputsThatItSaw) {
     EXPECT_EQ(back.multipliers, fitted.multipliers);
   }
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

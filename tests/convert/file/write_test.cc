@@ -16,8 +16,7 @@
 #include "support/expect_error.h"
 #include "support/random_spec.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using format::SectionKind;
 
 template <typename T> T load(const uint8_t* bytes) {
@@ -594,5 +593,4 @@ TEST(WriteEngine, AFlippedBitIsRefused) {
     }
   }
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

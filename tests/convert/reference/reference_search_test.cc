@@ -8,8 +8,7 @@
 #include "spec/spec.h"
 #include "support/expect_error.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using test::chain_model;
 using Tokens = std::vector<int32_t>;
 
@@ -270,5 +269,4 @@ TEST(ReferenceShortlist, OtherIdsAreOutOfReach) {
     }
   }
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

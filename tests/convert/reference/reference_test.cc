@@ -14,8 +14,7 @@
 #include "spec/format_text.h"
 #include "support/test.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 const std::vector<int32_t> kSource = {3, 18, 7, 0, 7}, kTarget = {5, 36, 11, 5, 0, 30};
 
 // The constants of the activations are those of their formulas, rounded once.
@@ -521,5 +520,4 @@ TEST(Reference, LogitsHaveTheSameBitsEverywhere) {
   EXPECT_EQ(hash_of_logits(every_option()), 0x95103e8a64cf4245u) << std::hex << hash_of_logits(every_option());
   EXPECT_EQ(hash_of_logits(recurrent()), 0xbcb5784b5bcc9a7eu) << std::hex << hash_of_logits(recurrent());
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -8,8 +8,7 @@
 #include "report/engine_session.h"
 #include "spec/format_text.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 // A screen that keeps its text, and a clock that the test sets.
 struct Screen {
   std::string shown;
@@ -235,5 +234,4 @@ TEST(NativeCheck, TheSelfTestPassesWithEveryTable) {
     unsetenv("GOLDCREST_KERNELS");
   }
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -6,8 +6,7 @@
 #include "report/board.h"
 #include "support/expect_error.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 constexpr int kCombinations = 60;
 
 // Limits that a model of `positions` source and target positions takes. Every kind of limit also gets its least value.
@@ -223,5 +222,4 @@ TEST(Board, EveryBoardOfTheRepositoryIsKnown) {
   test::expect_error(
       [] { find_boards("/none.ld"); }, {"/none.ld: cannot be read, or is empty; expected a linker script"}, "none");
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -8,8 +8,7 @@
 #include "spec/format_text.h"
 #include "support/expect_error.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 constexpr const char* kHostileName = "</pre><script>alert('1')</script> & \"more\"";
 
 // A report of g2p with one evaluated line; every text of a user or a checkpoint is hostile.
@@ -313,5 +312,4 @@ TEST(SelfTest, RandomSourcesFitTheModel) {
     }
   }
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -5,8 +5,7 @@
 #include "sources/files/input_file.h"
 #include "support/ctranslate2_model.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using namespace test;
 using CTranslate2Binary = InFolder;
 
@@ -283,5 +282,4 @@ TEST_F(CTranslate2Binary, SurvivesDamage) {
   whole.variables.push_back(text_variable("unk_token", "<unk>"));
   expect_damage_survived(whole.bytes(), model_message);
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -6,8 +6,7 @@
 #include "sources/values/json_text.h"
 #include "support/marian_native.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using namespace test;
 using MarianBinary = InFolder;
 using OpenTensors = InFolder;
@@ -273,5 +272,4 @@ TEST(Messages, NamesAreShortAndPlain) {
   EXPECT_EQ(shape_text({2, 3}), "[2, 3]");
   EXPECT_EQ(list_in_quotes({"a", "b", "c"}, 2), "\"a\", \"b\" and 1 more");
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

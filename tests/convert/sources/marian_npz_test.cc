@@ -4,8 +4,7 @@
 #include "sources/containers/tensor_source.h"
 #include "support/marian_native.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using namespace test;
 
 constexpr const char* kZipRemedy =
@@ -198,5 +197,4 @@ TEST(MarianNpz, SurvivesDamage) {
   for (const bool is_deflated : {false, true})
     expect_damage_survived(npz_bytes(npz_tensors(), "type: transformer\n", is_deflated), npz_message);
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

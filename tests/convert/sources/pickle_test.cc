@@ -4,8 +4,7 @@
 #include "support/checkpoint_writer.h"
 #include "support/expect_error.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using namespace std::string_literals;
 using test::PickleWriter;
 
@@ -211,5 +210,4 @@ TEST(PickleDocuments, TheLastOfEqualKeys) {
   const PickleDocument list = read_pickle("\x80\x02](U\1aK\3e.", "here");
   EXPECT_EQ(list.member(list.node(list.root), "a"), nullptr);
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -4,8 +4,7 @@
 #include "sources/containers/tensor_source.h"
 #include "sources/files/sha256.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using namespace test;
 using Safetensors = InFolder;
 
@@ -208,5 +207,4 @@ TEST(Shards, RefusesBadIndexes) {
     expect_error([&] { open_tensors(folder.path()); }, {words}, index);
   }
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

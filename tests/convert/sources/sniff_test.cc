@@ -4,8 +4,7 @@
 #include "support/checkpoint_writer.h"
 #include "support/test.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using namespace std::string_literals;
 using namespace test;
 using SniffFolder = InFolder;
@@ -457,5 +456,4 @@ TEST_F(SniffFolder, AShortlistIsNoModel) {
   const std::filesystem::path model = folder.write("model.bin", "x");
   EXPECT_EQ(find_weights(folder.path()), Paths{model});
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -5,8 +5,7 @@
 #include "support/checkpoint_writer.h"
 #include "support/expect_error.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using test::PickleWriter;
 
 PickleWriter::Tensor six(const std::vector<uint64_t>& shape = {6}, const std::vector<uint64_t>& strides = {1}) {
@@ -220,5 +219,4 @@ TEST(TorchZip, TheLargestPickle) {
         {bytes == 64u << 20 ? "has the operation 0x00" : "data.pkl has 67108865 bytes, expected at most 67108864"});
   }
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -5,8 +5,7 @@
 #include "support/checkpoint_writer.h"
 #include "support/expect_error.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 using namespace test;
 using Pickle = InFolder;
 
@@ -405,5 +404,4 @@ TEST(Zip, RefusesBytesAfterTheEnd) {
   const auto path = folder.write("a.pt", stream.str() + "x");
   expect_error([&] { open_tensors(path); }, {"a.pt", "not at the end"});
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -7,8 +7,7 @@
 #include "support/checkpoint_writer.h"
 #include "support/expect_error.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 TEST(Value, HasOneKind) {
   EXPECT_TRUE(Value().is_null());
   EXPECT_TRUE(Value(nullptr).is_null());
@@ -246,5 +245,4 @@ TEST(Yaml, DamagedTextsDoNoHarm) {
     }
   }
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -4,8 +4,7 @@
 #include "support/checkpoint_writer.h"
 #include "support/expect_error.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 std::string zip_integer(uint64_t value, size_t bytes) { return {reinterpret_cast<const char*>(&value), bytes}; }
 
 // One of the extra fields.
@@ -347,5 +346,4 @@ TEST(ZipContents, TheFirstBytes) {
     EXPECT_EQ(read_member_start(file, member, contents.size() + 1), contents);
   }
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

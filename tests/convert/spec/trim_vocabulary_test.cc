@@ -6,8 +6,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using converter::KeptIds;
 using converter::Piece;
 using converter::PieceType;
@@ -232,5 +231,4 @@ TEST(TrimVocabulary, MergesOnTheWayToKeptPiecesStayBehindTheVocabulary) {
   EXPECT_EQ(tokenizer.pieces[2].type, PieceType::kUnused);
   EXPECT_EQ(tokenizer.pieces[3].text, "bc");
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -9,8 +9,7 @@
 #include "support/expect_error.h"
 #include "support/random_spec.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 struct Case {
   const char* message;
   std::function<void(ModelSpec&)> breaks;
@@ -324,5 +323,4 @@ TEST(Blocks, TheSchemasCommentsSayTheShapes) {
     }
   });
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter

@@ -16,8 +16,7 @@
 #include "kernels/cpu_features.h"
 #include "support/rng.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 bool cpu_has(Needs needs) {
   const uint32_t features = detect_cpu_features();
   switch (needs) {
@@ -122,5 +121,4 @@ TEST(Intrinsics, ThoseOfTheKernelsAreCompared) {
     for (; calls->name != nullptr; ++calls) compared.insert(calls->name);
   EXPECT_EQ(used, compared) << "add to intrinsics/*_calls.cc, or remove from there and from the emulation";
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -9,8 +9,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Ids = std::vector<int32_t>;
 
 EngineSetup setup_for(uint32_t batch, uint32_t beam_size) {
@@ -271,5 +270,4 @@ TEST(Agreement, SaysWhatIsWrong) {
   EXPECT_EQ(goldcrest_get_agreed(engine.get(), 0, ids, 9), GOLDCREST_ERROR_ARGUMENT);
   EXPECT_EQ(engine.run(source).tokens, whole);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

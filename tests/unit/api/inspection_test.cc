@@ -5,8 +5,7 @@
 #include "inspected.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Model = InspectedModel;
 using Naive = NaiveForward<double>;
 
@@ -295,5 +294,4 @@ TEST(Inspection, IsRefusedWhereTheLimitsDoNotAsk) {
   EXPECT_EQ(goldcrest_get_alignment(engine.get(), &wanted, weights, 2), GOLDCREST_ERROR_UNSUPPORTED);
   EXPECT_STREQ(engine.detail().message, "alignment: limits.alignment_layers is 0");
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

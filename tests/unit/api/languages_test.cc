@@ -10,8 +10,7 @@
 #include "text/double_array.h"
 #include "text/languages.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using converter::LanguagePlace;
 using converter::SelfTestLine;
 
@@ -432,5 +431,4 @@ TEST(Languages, ACodeWithAZeroByteIsNone) {
     EXPECT_EQ(visit_units(units), byte);
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -4,8 +4,7 @@
 #include "inspected.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 // 40 source and 30 target positions, two decoder layers, a tokenizer.
 const FileImage& some_file() {
   static const FileImage file = [] {
@@ -272,5 +271,4 @@ TEST(Alignment, IsTheKernelsAttentionToTheBit) {
   const ModelSpec spec = tiny_spec({.decoder = {.d_head = 150}});  // align_head widens 128 numbers of a query
   EXPECT_GT(expect_kernels_attention(Model{spec, tiny_file(spec), tiny_file(spec)}, false), 0u);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -4,8 +4,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 const FileImage& odd_file() {
   static const FileImage image = tiny_file(tiny_spec(odd_tiny_options()));
   return image;
@@ -363,5 +362,4 @@ TEST(Init, MisalignedOrMissingMemoryIsRefused) {
   EXPECT_EQ(goldcrest_init(&engine, &config), GOLDCREST_OK);
   EXPECT_NE(engine, nullptr);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

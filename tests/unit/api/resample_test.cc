@@ -5,8 +5,7 @@
 #include "base/crc32c.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 constexpr uint32_t kOutHz = 16000;
 constexpr uint32_t kRates[] = {
     8000, 11025, 12000, 16000, 22050, 24000, 32000, 37800, 44100, 48000, 88200, 96000, 191999, 192000};
@@ -167,5 +166,4 @@ TEST(Resample, RefusesOtherRates) {
            {16000u, 192001u}, {192000u, 15999u}, {4294967295u, 16000u}})
     EXPECT_EQ(goldcrest_resample_begin(&resampler, in_hz, out_hz), GOLDCREST_ERROR_ARGUMENT) << in_hz;
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

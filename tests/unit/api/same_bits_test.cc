@@ -7,8 +7,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 // Every rule of the search at once.
 converter::RulesSpec all_rules() {
   converter::RulesSpec rules = {.renormalize = true,
@@ -320,5 +319,4 @@ TEST(SameBits, WeightsOfFourBitsAndTheInt8WeightsThatTheyAre) {
     }
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -8,8 +8,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using converter::Payload;
 using converter::SelfTestLine;
 
@@ -268,5 +267,4 @@ TEST_P(IdleWeights, AreReportedOnceABatchAndNotReadUntilTheNext) {
 
 INSTANTIATE_TEST_SUITE_P(
     Models, IdleWeights, testing::Values(odd_tiny_options(), deep_tiny_options(), mixed_tiny_options()));
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

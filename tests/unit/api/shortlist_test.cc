@@ -5,8 +5,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using converter::SelfTestLine;
 
 constexpr uint32_t kScoresAndHash = GOLDCREST_SEARCH_SCORES | GOLDCREST_SEARCH_HASH_LOGITS;
@@ -154,5 +153,4 @@ TEST(Shortlist, TheSelfTestLeavesOutWhatDoesNotFit) {
   lines.resize(4);
   EXPECT_EQ(self_test(lines, GOLDCREST_NO_SHORTLIST, &detail), GOLDCREST_ERROR_TOO_LONG);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -11,8 +11,7 @@
 #include "support/test.h"
 #include "unit/model/hostile_file.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 std::vector<uint64_t> hashes(TestEngine& engine, const std::vector<Sound>& sounds, uint32_t flags = 0) {
   engine.change_search([&](goldcrest_search& search) { search.flags = GOLDCREST_SEARCH_HASH_LOGITS | flags; });
   std::vector<uint64_t> found;
@@ -515,5 +514,4 @@ TEST(Timestamps, DamagedTablesAreRefused) {
                                  }},
                          });
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -4,8 +4,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 const FileImage& file() {
   static const FileImage image = tiny_file(tiny_spec(odd_tiny_options()));
   return image;
@@ -300,5 +299,4 @@ TEST(StatusString, EveryValueHasItsOwn) {
   }
   for (const int status : {-12, 4, 1000, INT32_MIN}) EXPECT_STREQ(goldcrest_status_string(status), "unknown status");
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

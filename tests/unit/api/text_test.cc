@@ -6,8 +6,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using converter::TokenizerKind;
 
 constexpr uint32_t kMaxTextIds = 8, kMaxBytes = 20;
@@ -227,5 +226,4 @@ TEST(Tokens, TakeTheirPlaceInAText) {
   EXPECT_EQ(goldcrest_detokenize_token(engine.get(), &state, nullptr, out, 16), GOLDCREST_ERROR_ARGUMENT);
   EXPECT_EQ(goldcrest_detokenize_token(engine.get(), nullptr, &token, out, 16), GOLDCREST_ERROR_ARGUMENT);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -8,8 +8,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 // Large enough that single operations on a few rows are split, which does not happen in smaller shared_models.
 TinyOptions wide_options() {
   TinyOptions options = {.seed = 13,
@@ -234,5 +233,4 @@ TEST(Threads, OneEnginePerThreadOverOneModel) {
   pool.parallel_for()(pool.context(), work, &context, context.found.size());
   for (const Translations& found : context.found) EXPECT_EQ(found, alone);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -8,8 +8,7 @@
 #include "unit/api/linear_work.h"
 #include "unit/model/hostile_file.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 constexpr uint32_t kLineIds = 64;
 
 // Makes all elements of a vector of tables refer to the first one.
@@ -166,5 +165,4 @@ TEST(WorkOfFiles, IsOfTheirBytesAndWhatTheyNameForStarting) {
         [&](uint32_t size) { return cost_of_init(tiny_file(tiny_spec(options_of(2, 1000 * size))), verify); });
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -9,8 +9,7 @@
 #include "unit/model/hostile_file.h"
 #include "unit/text/damaged_tables.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using converter::PieceType;
 
 constexpr uint32_t kBeams = 4, kPositions = 12;
@@ -279,5 +278,4 @@ TEST(WorkOfRuns, IsFixedForTheRest) {
     }
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

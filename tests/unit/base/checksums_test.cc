@@ -4,8 +4,7 @@
 #include "base/hash.h"
 #include "support/test.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 uint32_t checksum(const std::string& bytes) { return crc32c(0, bytes.data(), bytes.size()); }
 
 TEST(Crc32c, PublishedVectors) {
@@ -63,5 +62,4 @@ TEST(Hash, Int8GoesFourToAWordLowestFirst) {
   const uint64_t expected = hash_word(hash_word(kHashStart, 0x04030201u), 0x007f81ffu);
   EXPECT_EQ(hash_int8(kHashStart, values.data(), values.size()), expected);
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -7,8 +7,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 constexpr uint32_t kMaxTarget = 9;
 
 // Compares the engine's n-best list of one source with the naive one's. Returns the number of tokens of the best.
@@ -357,5 +356,4 @@ TEST(LogSumExp, EqualsTheSumOverAllOutputs) {
     EXPECT_NEAR(log_sum_exp(row.lists, 0), std::log(sum), 4e-6);
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -7,8 +7,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Ids = std::vector<int32_t>;
 
 constexpr uint32_t kTokens = 40;
@@ -234,5 +233,4 @@ TEST(Draft, IsRefusedByName) {
   expect(single, {1}, GOLDCREST_ERROR_ARGUMENT,
       "draft: with limits.batch and limits.beam_size 1 there is no row to check it", -1);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

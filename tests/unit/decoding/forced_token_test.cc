@@ -6,8 +6,7 @@
 #include "goldcrest/decoding.h"
 #include "support/test.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 constexpr uint32_t kLongest = 6, kEnd = 2;
 constexpr int32_t kFirst = 9, kMoreEnd = 7;
 
@@ -251,5 +250,4 @@ TEST_F(StagesTest, SumsAreNeededByAnyStageThatRuns) {
   running = "abd";
   EXPECT_FALSE(list().needs_sum());
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -5,8 +5,7 @@
 #include "naive_search.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Entry = std::vector<int32_t>;
 using Entries = std::vector<Entry>;
 
@@ -319,5 +318,4 @@ TEST(Lexicon, MayChangeWhileItIsUsed) {
     ASSERT_TRUE(engine.memory_intact());
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -7,8 +7,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using converter::Matrix;
 using Ids = std::vector<int32_t>;
 using Translations = std::vector<std::vector<Translation>>;
@@ -363,5 +362,4 @@ TEST(Prompt, FirstSuppressedIds) {
     }
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

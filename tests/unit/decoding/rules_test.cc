@@ -5,8 +5,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 EngineSetup setup_with(uint32_t beam_size, uint32_t max_target_tokens) {
   return {.limits = {.max_target_tokens = max_target_tokens, .beam_size = beam_size, .n_best = beam_size}};
 }
@@ -207,5 +206,4 @@ TEST(Constraints, EverythingSuppressedEndsTheSearch) {
     EXPECT_EQ(engine.run({1, 2, 3}).tokens, std::vector<int32_t>{0}) << "beam size " << beam_size;
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

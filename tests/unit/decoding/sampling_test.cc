@@ -6,8 +6,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Ids = std::vector<int32_t>;
 
 constexpr uint32_t kMost = 12;  // target tokens
@@ -359,5 +358,4 @@ TEST(Sampling, SaysWhatIsWrong) {
   ASSERT_GE(goldcrest_step(engine.get(), nullptr), 0);
   EXPECT_EQ(goldcrest_set_sampling(engine.get(), &good), GOLDCREST_ERROR_STATE);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -4,8 +4,7 @@
 #include "naive_search.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using converter::RulesSpec;
 using converter::SequenceSpec;
 using converter::SequencesSpec;
@@ -299,5 +298,4 @@ TEST(SearchRules, ThePapersDecoding) {
     }
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -5,8 +5,7 @@
 #include "naive_search.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 constexpr uint32_t kSourceVocabulary = 50;
 
 ModelSpec listed_spec(uint64_t seed, uint32_t target_vocab_size = 300) {
@@ -272,5 +271,4 @@ TEST(LexiconOutputs, AreGatheredUpToTheLimit) {
     EXPECT_EQ(traced.at(0).size(), n == 16 ? 16u : 300u);
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -7,8 +7,7 @@
 #include "kernels/reference/reference.h"
 #include "support/test.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // Returns the first table that runs, without its variants for in-order cores.
 std::string table_of(uint32_t features) {
   if ((kI8mmNeeds & ~features) == 0) return "arm_i8mm";
@@ -136,5 +135,4 @@ TEST(SelectKernels, AnUnknownNameIsNeverASilentFallback) {
     EXPECT_EQ(select_kernels("reference"), &kernels_reference) << "a name given in the call goes first";
   }
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -9,8 +9,7 @@
 #include "recomputed.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 const float kNan = std::numeric_limits<float>::quiet_NaN();
 
@@ -342,5 +341,4 @@ TEST(BuildCheck, ATableWithOneOtherBitFails) {
   };
   EXPECT_FALSE(computes_reference_bits(attention));
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

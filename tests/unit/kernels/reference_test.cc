@@ -6,8 +6,7 @@
 #include "recomputed.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 constexpr float kPlusInfinity = std::numeric_limits<float>::infinity();
 constexpr Layout kLayouts[] = {Layout::kRowMajor, Layout::kN16K4, Layout::kN4K16};
 
@@ -322,5 +321,4 @@ TEST(WeightsValid, RefusesEveryMinus128AndEveryWrongSum) {
     }
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -12,8 +12,7 @@
 #include "support/speech_model.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Rows = std::vector<std::vector<double>>;
 
 double activate(format::Activation activation, double x) {
@@ -346,5 +345,4 @@ TEST(FineInputs, AreTwoProductsWithEveryTable) {
   Runtime runtime = engine.get()->runtime;
   for (uint32_t i = 0; (runtime.kernels = kernels_at(i)) != nullptr; ++i) expect_two_products(runtime);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

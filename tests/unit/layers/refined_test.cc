@@ -6,8 +6,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 constexpr uint32_t kSecondRows = 2;
 
 // A logit of a matrix with a second one is ((r + p) + bias) + (r' + p'), where r and r' are products with the second
@@ -81,5 +80,4 @@ TEST(SecondMatrix, BringsEmbeddingsNearerToFloat32) {
   EXPECT_GT(coarse, 1e-4f);
   EXPECT_LT(fine, coarse / 100);
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

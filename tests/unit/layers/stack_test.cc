@@ -18,8 +18,7 @@
 #include "support/test.h"
 #include "support/tiny_model.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using converter::Activation;
 
 constexpr double kErrorOfBlock = 0.018, kFloatErrorOfBlock = 2.4e-6;
@@ -254,5 +253,4 @@ TEST(Biases, AnUlpOfEachBiasIsFound) {
     for (converter::LayerSpec& layer : stack->layers) layer.self_attention->bias = table;
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

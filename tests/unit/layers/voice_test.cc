@@ -9,8 +9,7 @@
 #include "support/speech_model.h"
 #include "support/voice_tensors.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Values = std::vector<double>;
 using Rows = std::vector<Values>;  // [channels, frames]
 
@@ -183,5 +182,4 @@ TEST_F(Voice, AFileWithoutDetectorSaysSo) {
   EXPECT_EQ(goldcrest_voice_begin(&voice, nullptr), GOLDCREST_ERROR_ARGUMENT);
   EXPECT_EQ(goldcrest_voice_begin(nullptr, engine.get()), GOLDCREST_ERROR_ARGUMENT);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

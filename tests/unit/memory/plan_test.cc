@@ -3,8 +3,7 @@
 #include "memory/plan.h"
 #include "support/test.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 goldcrest_limits some_limits() {
   return {.max_source_tokens = 7,
       .max_source_bytes = 100,
@@ -242,5 +241,4 @@ TEST(Exhaustive, Roundings) {
     ASSERT_EQ(align_bytes(n), (n / 64 + (n % 64 != 0)) * 64);
   }
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

@@ -10,8 +10,7 @@
 #include "model/validate/trailer.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 // Bytes of the weights, parameters, positions and tokenizer.
 using Room = std::array<size_t, 4>;
 constexpr Room kSome = {1u << 15, 1u << 15, 1u << 15, 1u << 15}, kWide = {1u << 22, 1u << 20, 1u << 21, 1u << 15};
@@ -297,5 +296,4 @@ TEST(Exhaustive, FloatsAroundTheirBounds) {
 
 // Runs in the full tests: takes a minute.
 TEST(Exhaustive, DISABLED_EveryFloat) { expect_float_bounds(0, uint64_t{1} << 32, 1); }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -7,8 +7,7 @@
 #include "model/model_view.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 constexpr const char* kFeatureBits = "metadata: feature bits";
 
 constexpr Flips kFlips = {.seed = 6, .n = 1500, .anywhere = true};
@@ -293,5 +292,4 @@ TEST(HostileLexicon, HasARuleForEachWord) {
 TEST(HostileLexicon, WithRightChecksumsAFlippedBitIsRefusedOrRuns) {
   expect_flips_refused_or_run(remade(smallest_file(), [](ModelT& m) { add_lexicon(m, kLexicon, 4); }));
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -7,8 +7,7 @@
 #include "support/guarded_buffer.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 constexpr VerifyFunctions kFull = {crc32c, reference_weights_valid, true};
 
 int validate(const uint8_t* file, size_t bytes, goldcrest_detail* detail = nullptr) {
@@ -207,5 +206,4 @@ TEST(BitFlip, DamagedWeightsFailTheirChecksum) {
 TEST(BitFlip, WithRightChecksumsItIsRefusedOrRuns) {
   expect_flips_refused_or_run(smallest_file(), {.seed = 2, .n = 4000, .anywhere = true});
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -8,8 +8,7 @@
 #include "support/guarded_buffer.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using format::SectionKind;
 
 struct Array {
@@ -263,5 +262,4 @@ TEST(Slices, AnyStateIsSafe) {
         << status;
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -6,8 +6,7 @@
 #include "model/model_view.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 // The smallest file with a change and these feature bits.
 FileImage with_features(uint32_t features, const Mutation& change) {
   return remade(smallest_file(), [&](ModelT& m) {
@@ -296,5 +295,4 @@ TEST(HostilePacked, NeedsItsFeatureAndInt8WeightsWithoutASecondMatrix) {
   expect_refused(smallest_float32_file(), {{"projection", packs}});
   EXPECT_STREQ(refusal_of(kFeaturePacked), kHasAccuracy ? nullptr : kNoAccuracy);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -8,8 +8,7 @@
 #include "support/engine_fixture.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 void expect_smallest_refused(const std::vector<Lie>& lies) { expect_refused(smallest_file(), lies); }
 
 TEST(Hostile, MissingTables) {
@@ -333,5 +332,4 @@ TEST(Hostile, VersionsAndFeatures) {
   EXPECT_EQ(verdict.status, GOLDCREST_ERROR_MODEL_CORRUPT);
   EXPECT_EQ(verdict.detail, "metadata: format version");
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -7,8 +7,7 @@
 #include "model/validate.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using format::SectionKind;
 
 // Products of n and k beyond a piece's 65,536 bytes, in widths that do not divide it; and k beyond 4,096.
@@ -217,5 +216,4 @@ TEST(Float32, TheLargestWeightsRun) {
   repair_checksums(file);
   expect_runs(file);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

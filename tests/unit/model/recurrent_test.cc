@@ -6,8 +6,7 @@
 #include "model/validate.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 std::unique_ptr<format::RecurrentT> recurrent_block() {
   ModelT metadata;
   format::GetModel(smallest_recurrent_file().bytes())->UnPackTo(&metadata);
@@ -257,5 +256,4 @@ TEST(Shortlist, WithRightChecksumsAFlippedBitIsRefusedOrRuns) { expect_flips_ref
 TEST(Shortlist, EveryFlippedBitOfTheStructureIsJudgedAsByTheGeneratedCheck) {
   expect_judged_as_by_the_generated_check(smallest_listed_file());
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -8,8 +8,7 @@
 #include "support/speech_model.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 const FileImage& moonshine() {
   static const FileImage file = speech_file(tiny_moonshine());
   return file;
@@ -361,5 +360,4 @@ TEST(SpeechFile, FlippedBitsAreRefusedOrRun) {
   expect_flips_refused_or_run(moonshine());
   expect_flips_refused_or_run(whisper());
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -6,8 +6,7 @@
 #include "support/guarded_buffer.h"
 #include "support/test.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 FileImage described_file() {
   ModelSpec spec = tiny_spec(deep_tiny_options());
   add_tokenizers(converter::TokenizerKind::kBpe, spec);
@@ -203,5 +202,4 @@ TEST(Structure, TheNumberOfTablesIsJudgedAsByTheGeneratedCheck) {
   }
   EXPECT_GT(fewest, 8000u);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -8,8 +8,7 @@
 #include "tokenizers/sentencepiece_model.h"
 #include "unit/text/test_tokenizer.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using converter::AddedToken;
 using converter::PieceType;
 using converter::TokenizerSpec;
@@ -143,5 +142,4 @@ TEST(AddedTokens, WithoutTextOrRowAreRefused) {
     EXPECT_THROW(converter::pack_tokenizer(spec), converter::Error) << bad.text;
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

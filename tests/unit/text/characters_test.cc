@@ -3,8 +3,7 @@
 #include "text/characters.h"
 #include "support/test.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 Character character(std::string_view text) { return read_character(text.data(), text.size()); }
 
 TEST(Characters, AreReadOneByOne) {
@@ -55,5 +54,4 @@ TEST(Characters, HaveTheirClasses) {
   for (const char* none : {"a", "\u00E9", "7", "\u4E00", "\xFF", "\u200B"})
     EXPECT_FALSE(character(none).is(0xFF)) << none;
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

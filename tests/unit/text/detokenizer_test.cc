@@ -6,8 +6,7 @@
 #include "tokenizers/sentencepiece_model.h"
 #include "unit/text/test_tokenizer.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using converter::PieceType;
 using converter::TokenizerKind;
 using converter::TokenizerSpec;
@@ -131,5 +130,4 @@ TEST(Detokenize, RefusesIdsOutOfRange) {
   goldcrest_text_state damaged = {0, 4, {0, 0, 0, 0}};
   EXPECT_EQ(detokenize(view, &damaged, nullptr, 0, out, sizeof(out)), GOLDCREST_ERROR_ARGUMENT);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -6,8 +6,7 @@
 #include "support/test.h"
 #include "tokenizers/double_array_builder.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 using converter::build_double_array;
 using converter::TrieEntry;
 
@@ -105,5 +104,4 @@ TEST(DoubleArray, SurvivesRandomUnits) {
   }
   EXPECT_GT(n_steps, 100u);
 }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

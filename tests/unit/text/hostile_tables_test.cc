@@ -7,8 +7,7 @@
 #include "tokenizers/sentencepiece_model.h"
 #include "unit/text/damaged_tables.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 void run_damaged(const converter::PackedTokenizer& packed, const std::string& text) {
   const TokenizerView view = view_of(packed);
   const ScratchSize size = tokenizer_scratch(view);
@@ -59,5 +58,4 @@ TEST(HostileTables, DetokenizersStayInBounds) {
     EXPECT_LT(state.n_pending, 4);
   }
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -6,8 +6,7 @@
 #include "host/marks/marked_text.h"
 #include "support/test.h"
 
-namespace goldcrest::host {
-namespace {
+namespace goldcrest::host { namespace {
 std::vector<std::string> found(const KeepPatterns& patterns, const std::string& text) {
   std::vector<std::string> result;
   for (size_t at = 0; at < text.size();) {
@@ -181,5 +180,4 @@ TEST(HtmlReader, AMegabyteWithoutATag) {
     EXPECT_GE(n + 1, document.size()) << piece;
   }
 }
-}  // namespace
-}  // namespace goldcrest::host
+}}  // namespace goldcrest::host

@@ -12,8 +12,7 @@
 #include "tokenizers/sentencepiece_model.h"
 #include "unit/text/test_tokenizer.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using converter::Error;
 using converter::TokenizerKind;
 using converter::TokenizerSpec;
@@ -348,5 +347,4 @@ INSTANTIATE_TEST_SUITE_P(All, Marian,
         MarianModel{"opus_source", "tests/data/opus-mt-en-mg", "source.spm"},
         MarianModel{"opus_target", "tests/data/opus-mt-en-mg", "target.spm"}),
     [](const auto& model) { return std::string(model.param.name); });
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

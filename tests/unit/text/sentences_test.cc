@@ -9,8 +9,7 @@
 #include "unit/text/counted.h"
 #include "unit/text/parts.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Sentences = std::vector<std::string>;
 
 size_t character_bytes(std::string_view text) { return read_character(text.data(), text.size()).n(); }
@@ -288,5 +287,4 @@ TEST(Abbreviations, AreThoseOfALanguageOrAll) {
   EXPECT_GT(abbreviations_of("").size(), 3000u);
   EXPECT_EQ(abbreviations_in("Dr.\n e.g. \nno#."), "Dr  e.g  no#");
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

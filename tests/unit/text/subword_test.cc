@@ -12,8 +12,7 @@
 #include "tokenizers/subword_codes.h"
 #include "unit/text/test_tokenizer.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using Ids = std::vector<int32_t>;
 using Strings = std::vector<std::string>;
 
@@ -332,5 +331,4 @@ TEST(SubwordVocabulary, MergesAreFurtherEntries) {
   EXPECT_TRUE(packed.language_codes);
   EXPECT_EQ(converter::pack_detokenizer(spec).text, "\u2047 bcb >>x<< ");
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

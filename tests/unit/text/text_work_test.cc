@@ -7,8 +7,7 @@
 #include "unit/text/counted.h"
 #include "unit/text/damaged_tables.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using converter::PackedTokenizer;
 using converter::PieceType;
 
@@ -99,5 +98,4 @@ TEST(TextWork, IsAFormulaOfTheTables) {
   view.added = &added;
   EXPECT_EQ(tokenizer_steps(view, 100), without + 2 * 408 * (1 + 9) + 408 * (3 * kMaxRuleBytes + 20));
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -8,8 +8,7 @@
 #include "tokenizers/sentencepiece_model.h"
 #include "unit/text/test_tokenizer.h"
 
-namespace goldcrest::test {
-namespace {
+namespace goldcrest::test { namespace {
 using converter::TokenizerSpec;
 using converter::Vocabulary;
 using Ids = std::vector<int32_t>;
@@ -279,5 +278,4 @@ TEST(Bpe, TakesTextsUpToItsLimitInAboutLinearTime) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));  // O(n^2) would take minutes
   EXPECT_EQ(run(longest + "e"), GOLDCREST_ERROR_TOO_LONG);
 }
-}  // namespace
-}  // namespace goldcrest::test
+}}  // namespace goldcrest::test

@@ -3,8 +3,7 @@
 #include "text/utf8.h"
 #include "support/test.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 uint32_t valid_bytes(std::string_view text) {
   return valid_char_bytes({reinterpret_cast<const uint8_t*>(text.data()), static_cast<uint32_t>(text.size())});
 }
@@ -73,5 +72,4 @@ TEST(Exhaustive, EveryTextOfUpToThreeBytes) {
 
 // Runs in the full tests: takes a minute.
 TEST(Exhaustive, DISABLED_EveryTextOfFourBytes) { expect_exact(4, 0, 0xFF); }
-}  // namespace
-}  // namespace goldcrest
+}}  // namespace goldcrest

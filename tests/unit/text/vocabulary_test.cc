@@ -6,8 +6,7 @@
 #include "spec/error.h"
 #include "tokenizers/pack_tokenizer.h"
 
-namespace goldcrest::converter {
-namespace {
+namespace goldcrest::converter { namespace {
 TokenizerSpec model() {
   return {.kind = TokenizerKind::kUnigram,
       .vocab_size = 5,
@@ -69,5 +68,4 @@ TEST(Vocabulary, RefusesListsThatMakeNoSense) {
   EXPECT_THROW(character_tokenizer({"words", {"<unk>", std::string(5000, 'x')}, 0, {}}), Error);
   EXPECT_NO_THROW(word_tokenizer({"words", {"<unk>", "", "", "b"}, 0, {}}));
 }
-}  // namespace
-}  // namespace goldcrest::converter
+}}  // namespace goldcrest::converter
