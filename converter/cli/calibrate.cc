@@ -143,7 +143,7 @@ void PackedSearch::run(double bound) {
   constexpr int kTries = 6;
   (void)job_.quantize(job_.spec);  // keeps all
   const std::vector<Ranked> ranked = rank();
-  std::vector<double> saved = {0};  // by the first n of them
+  std::vector<double> saved(1);  // by the first n of them
   for (const Ranked& matrix : ranked) saved.push_back(saved.back() + matrix.saved);
   size_t within = 0, beyond = ranked.size() + 1;
   job_.progress.stage("choosing matrices");
@@ -202,6 +202,8 @@ void calibrate(const QuantizeOptions& options, Job& job) {
     products->erase(found);
     return values;
   };
-  if (options.pack_loss) PackedSearch(std::move(held_out), job).run(*options.pack_loss);
+  if (!options.pack_loss) return;
+  PackedSearch choice(std::move(held_out), job);
+  choice.run(*options.pack_loss);
 }
 }  // namespace goldcrest::converter

@@ -36,8 +36,10 @@ double divergence(std::span<const float> of, std::span<const float> from) {
   std::vector<double> probabilities, unused;
   const double log_sum = log_sum_exp(of, probabilities), from_log_sum = log_sum_exp(from, unused);
   double sum = 0;
-  for (size_t i = 0; i < of.size(); ++i)
-    if (probabilities[i] > 0) sum += probabilities[i] * ((double{of[i]} - log_sum) - (double{from[i]} - from_log_sum));
+  for (size_t i = 0; i < of.size(); ++i) {
+    const double share = probabilities[i], a = static_cast<double>(of[i]), b = static_cast<double>(from[i]);
+    if (share > 0) sum += share * ((a - log_sum) - (b - from_log_sum));
+  }
   return sum;
 }
 }  // namespace

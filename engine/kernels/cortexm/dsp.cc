@@ -272,7 +272,7 @@ __attribute__((noinline)) void linear_packed(const LinearArgs<int8_t>& args) {
     Finish finish = make_finish(args, row, rows);
     const int8_t *w = args.w, *m = args.multipliers;
     for (uint32_t panel = 0; panel < args.n; panel += 16) {
-      memset(sums, 0, sizeof sums);
+      memset(sums, 0, sizeof sums);  // cppcheck-suppress memsetClassFloat; sums of 0 have no bits
       for (uint32_t input = 0, inputs; input < args.k; input += inputs) {
         inputs = smaller(args.k - input, kInputs / rows);
         if (panel == 0 || inputs < args.k)
