@@ -5,6 +5,7 @@
 #include "convert/support/tutorial_folder.h"
 #include "converter/dialects/dialect.h"
 #include "programs/models.h"
+#include "support/test.h"
 
 namespace goldcrest::test { namespace {
 TEST(Tutorial, ThePagesCommandsConvertEachOfThem) {
