@@ -7,7 +7,6 @@
 #include "cli/changes.h"
 #include "cli/quality.h"
 #include "evaluate/line_encoder.h"
-#include "file/format.h"
 #include "model/packed.h"
 #include "reference/input_products.h"
 #include "reference/reference_search.h"
@@ -109,11 +108,10 @@ PackedSearch::PackedSearch(std::vector<CalibratedSource> lines, Job& job) : job_
 double PackedSearch::divergence(std::span<const Ranked> packed, size_t stride) {
   job_.pack = {{"all", 0}};
   for (const Ranked& matrix : packed) job_.pack.push_back({matrix.name, kPackedWeights});
-  Payload payload = job_.quantize(job_.spec);
+  const InMemoryModel model(job_);
   goldcrest_limits limits = {};
-  limits.max_source_bytes = payload.metadata->limits->max_source_bytes;
-  const FileImage image = assemble_from(payload);
-  Divergence divergence(image.span(), limits, job_.input);
+  limits.max_source_bytes = model.max_source_bytes();
+  Divergence divergence(model.image().span(), limits, job_.input);
   if (job_.lines.calibration.empty()) divergence.session().choose_languages(0);
   for (size_t i = 0; i < lines_.size(); i += stride)
     divergence.add(*lines_[i].source, lines_[i].target, lines_[i].logits);

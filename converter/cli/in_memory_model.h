@@ -23,6 +23,7 @@ class InMemoryModel {
 
   const FileImage& image() const { return image_; }
   uint64_t bytes() const { return bytes_; }  // all sections together
+  uint32_t max_source_bytes() const { return max_source_bytes_; }
   // Translates the lines' sources greedily with the engine.
   std::vector<Translation> translate(const std::vector<EvaluationLine>& lines);
  private:
