@@ -16,7 +16,7 @@
 
 namespace goldcrest::converter {
 namespace {
-constexpr size_t kFewLines = 64, kMadeUpLines = 512, kHeldOut = 4;
+constexpr size_t kFewLines = 64, kMadeUpLines = 512, kOneOfLines = 4;
 
 // Returns made-up sources of 4 to 35 ids.
 std::vector<OwnedSource> made_up_sources(const ModelSpec& spec) {
@@ -180,7 +180,7 @@ void calibrate(const QuantizeOptions& options, Job& job) {
   const Reference reference(job.spec);
   std::optional<CollectInputs> collect(std::in_place, *products);
   for (size_t i = 0; i < sources.size(); ++i) {
-    const bool is_held_out = options.pack_loss && i % kHeldOut == 0;
+    const bool is_held_out = options.pack_loss && i % kOneOfLines == 0;
     collect->limit_rows(is_held_out ? 0 : rows_of_clip(job.spec, sources[i]));
     try {
       std::vector<int32_t> target = search(reference, sources[i].view(), greedy)[0].tokens;
