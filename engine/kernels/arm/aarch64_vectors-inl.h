@@ -19,7 +19,7 @@ inline V operator/(V a, V b) {
 constexpr int kValueVectorsOf1 = 4, kValueVectorsOf2 = 2, kValueVectorsOf4 = 1;
 
 // Exponentials that are computed together.
-constexpr int kExpVectors = 1, kRowExpVectors = 1;
+constexpr int kExpVectors = 1;
 
 // The products of four keys.
 struct FourDots {

@@ -31,7 +31,7 @@ inline V finish(Acc acc, const int32_t*) {
 constexpr int kValueVectorsOf1 = 2, kValueVectorsOf2 = 1, kValueVectorsOf4 = 1;
 
 // Exponentials that are computed together.
-constexpr int kExpVectors = 1, kRowExpVectors = 1;
+constexpr int kExpVectors = 1;
 
 // The products of four keys.
 struct FourDots {

@@ -64,7 +64,7 @@ inline V scale_by_power_of_two(V p, const Power& n) {
 
 inline V subtract_exact(V x, V n, Scalar c) { return {vfmaq_n_f32(x.lanes, n.lanes, -c.value)}; }
 
-constexpr int kExpVectors = 1, kRowExpVectors = 1;
+constexpr int kExpVectors = 1;
 }}  // namespace goldcrest
 
 #include "kernels/vector/math-inl.h"

@@ -36,7 +36,6 @@
 //   int kTilePanels[], kTileSplits[]    linear_tile's kPanels and kSplit for 1, 2, ... rows
 //   bool kFinishesTogether              a tile's sums become outputs without a loop; true if this spills no registers
 //   int kExpVectors                     exponentials whose steps are interleaved to hide their latency
-//   int kRowExpVectors                  the same in a loop over a row
 //   FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], n)   n % 16 == 0
 //   V join(const FourDots (&)[4])       16 such products as floats
 // After this file it includes vector/tile-inl.h or defines its own linear_tile (vector/linear-inl.h), and

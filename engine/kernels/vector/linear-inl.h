@@ -130,9 +130,9 @@ inline void linear_some_rows(
   if constexpr (kFewer > 0) linear_some_rows<kFewer>(args, first_row, rows, first_output, end_output);
 }
 
-// Computes one row. multiply(args): the layer without an activation of many steps. Its tiles have at most two vectors,
-// so such an activation runs after all tiles, where a few vectors interleave.
-template <typename Multiply> inline void multiply_one_row(const LinearArgs<int8_t>& layer, Multiply multiply) {
+// Computes rows by multiply(args), which gets the layer without an activation of many steps. Such an activation runs
+// after all tiles, where steps of different vectors overlap.
+template <typename Multiply> inline void multiply_then_activate(const LinearArgs<int8_t>& layer, Multiply multiply) {
   LinearArgs<int8_t> args = layer;  // a copy, which the stores cannot change
   const Activation activation = args.activation;
   const bool has_steps = activation != Activation::kNone && activation != Activation::kRelu;
@@ -140,20 +140,24 @@ template <typename Multiply> inline void multiply_one_row(const LinearArgs<int8_
   args.activation = Activation::kNone;
   multiply(args);
   constexpr uint32_t kTogether = 16 * kExpVectors;
-  uint32_t output = 0;
-  for (; output + kTogether <= args.n; output += kTogether) {
-    V y[kExpVectors];
-    unrolled<kExpVectors>([&](int i) { y[i] = load(args.y + output + 16 * i); });
-    activate_vectors(activation, y);
-    unrolled<kExpVectors>([&](int i) { store(args.y + output + 16 * i, y[i]); });
+  for (uint32_t row = 0; row < args.rows; ++row) {
+    float* const of_row = args.y + row * args.y_stride;
+    uint32_t output = 0;
+    for (; output + kTogether <= args.n; output += kTogether) {
+      V y[kExpVectors];
+      unrolled<kExpVectors>([&](int i) { y[i] = load(of_row + output + 16 * i); });
+      activate_vectors(activation, y);
+      unrolled<kExpVectors>([&](int i) { store(of_row + output + 16 * i, y[i]); });
+    }
+    for (; output < args.n; output += 16) store(of_row + output, activate(activation, load(of_row + output)));
   }
-  for (; output < args.n; output += 16) store(args.y + output, activate(activation, load(args.y + output)));
 }
 
 // flatten: with calls, a row of 128 inputs takes 1.05 times as long.
 template <bool kPrefetches = true>
 __attribute__((noinline, flatten)) void linear_one_row(const LinearArgs<int8_t>& layer) {
-  multiply_one_row(layer, [](const LinearArgs<int8_t>& args) { linear_rows<1, kPrefetches>(args, 0, 0, args.n); });
+  multiply_then_activate(
+      layer, [](const LinearArgs<int8_t>& args) { linear_rows<1, kPrefetches>(args, 0, 0, args.n); });
 }
 
 // Ends a layer with fine inputs. A few vectors take each step of an activation together.

@@ -64,14 +64,14 @@ inline V short_exp_vector(V x) {
 // Calls use(i, e^(x[i] - shift) of 16 lanes) for i = 0, 16, ... below n, a multiple of 16. kShort: by short_exp_float
 template <bool kShort = false, typename Use> inline void for_exponentials(const float* x, size_t n, V shift, Use use) {
   const V minus_shift = negate(shift);  // adding a memory operand takes one instruction less on x86
-  constexpr size_t kTogether = 16 * kRowExpVectors;
+  constexpr size_t kTogether = 16 * kExpVectors;
   size_t first = 0;
   for (; first + kTogether <= n; first += kTogether) {
-    V e[kRowExpVectors];
-    unrolled<kRowExpVectors>([&](int i) { e[i] = load(x + first + 16 * i) + minus_shift; });
+    V e[kExpVectors];
+    unrolled<kExpVectors>([&](int i) { e[i] = load(x + first + 16 * i) + minus_shift; });
     if constexpr (kShort) short_exp_vectors(e);
     else exp_vectors(e);
-    unrolled<kRowExpVectors>([&](int i) { use(first + 16 * static_cast<size_t>(i), e[i]); });
+    unrolled<kExpVectors>([&](int i) { use(first + 16 * static_cast<size_t>(i), e[i]); });
   }
   for (; first < n; first += 16) {
     const V rest = load(x + first) + minus_shift;

@@ -61,6 +61,8 @@ __attribute__((noinline)) void score_shared_keys(const SharedGroup& group, V (&l
   layer.k = args.d_head;
   layer.layout = Layout::kN16K4;
   layer.activation = Activation::kNone;
+  SharedInputs shared;
+  if constexpr (kSharesInputs) layer.shared = &shared;
   for (uint32_t first = 0; first < args.n_keys; first += kKeysOfPanels) {
     const uint32_t rest = args.n_keys - first, n = rest < kKeysOfPanels ? rest : kKeysOfPanels;
     make_panels(args.keys + size_t{first} * args.d_head, n, args.d_head, panels);

@@ -23,7 +23,7 @@ inline v128_t add_pairs(v128_t a, v128_t b) {
 constexpr int kValueVectorsOf1 = 2, kValueVectorsOf2 = 1, kValueVectorsOf4 = 1;
 
 // Exponentials that are computed together.
-constexpr int kExpVectors = 1, kRowExpVectors = 1;
+constexpr int kExpVectors = 1;
 
 // The products of four keys.
 struct FourDots {

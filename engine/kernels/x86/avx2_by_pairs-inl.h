@@ -188,18 +188,17 @@ inline void multiply_rows(const LinearArgs<int8_t>& args, const PairedRows& rows
 
 // Many rows pass while some panels' weights stay in a cache. Panels pass one after another, so that the CPU guesses how
 // many separate products a row has.
-void multiply_laid_out(const LinearArgs<int8_t>& layer, const PairedRows& rows) {
-  if (layer.rows == 1) {
-    return multiply_one_row(
-        layer, [&](const LinearArgs<int8_t>& args) { multiply_panels<1>(args, rows, 0, 0, args.n); });
-  }
-  const uint32_t fit = (kNearBytes / layer.k + 15) / 16 * 16, step = layer.rows <= kMostRowsOfTile ? layer.n : fit;
-  for (uint32_t output = 0; output < layer.n; output += step) {
-    const uint32_t end = output + step < layer.n ? output + step : layer.n;
-    for_tiles(layer.rows, [&](uint32_t first, uint32_t count) {
-      multiply_rows<kMostRowsOfTile>(layer, rows, first, count, output, end);
-    });
-  }
+__attribute__((flatten)) void multiply_laid_out(const LinearArgs<int8_t>& layer, const PairedRows& rows) {
+  multiply_then_activate(layer, [&](const LinearArgs<int8_t>& args) {
+    if (args.rows == 1) return multiply_panels<1>(args, rows, 0, 0, args.n);
+    const uint32_t fit = (kNearBytes / args.k + 15) / 16 * 16, step = args.rows <= kMostRowsOfTile ? args.n : fit;
+    for (uint32_t output = 0; output < args.n; output += step) {
+      const uint32_t end = output + step < args.n ? output + step : args.n;
+      for_tiles(args.rows, [&](uint32_t first, uint32_t count) {
+        multiply_rows<kMostRowsOfTile>(args, rows, first, count, output, end);
+      });
+    }
+  });
 }
 
 __attribute__((noinline)) void linear_in_groups(const LinearArgs<int8_t>& args) {

@@ -259,7 +259,7 @@ constexpr int kValueVectorsOf1 = 4, kValueVectorsOf2 = 2, kValueVectorsOf4 = 1;
 
 // Exponentials that are computed together. In a row those of two rounds overlap, and more than two would spill
 // registers.
-constexpr int kExpVectors = 4, kRowExpVectors = 2;
+constexpr int kExpVectors = 4;
 
 // Partial sums of four keys in each half of the register.
 struct FourDots {

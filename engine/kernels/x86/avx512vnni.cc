@@ -291,7 +291,7 @@ inline void transpose_words(const int8_t* from, size_t stride, int8_t* to) {
 constexpr int kValueVectorsOf1 = 4, kValueVectorsOf2 = 4, kValueVectorsOf4 = 4;
 
 // Exponentials that are computed together.
-constexpr int kExpVectors = 4, kRowExpVectors = 4;
+constexpr int kExpVectors = 4;
 
 // For 1, 2, ... rows: the panels of a tile, and the accumulators that share a sum. One row reads its weights as one
 // stream; more rows have enough sums to hide the latency, within 32 registers.
