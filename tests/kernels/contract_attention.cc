@@ -139,18 +139,47 @@ Difference compare_attentions(Attention attention, Attention specified, uint64_t
   return {};
 }
 
-// Returns whether a table's weights may be integers: out is then +0 if the value scales are below their guard.
-bool computes_integers(const Kernels& table) {
+using Columns = std::array<float, 16>;
+// Of value scales. The first times e is 1; the last three times e and 16383 are 0.5, 2.5 and 3.5.
+constexpr Columns kSteep = {0x1.0004b8p0f, 1.0f / 16383, 0.25f, 0x1.0008b8p-15f, 0x1.400ae4p-13f, 0x1.c00f4p-13f};
+
+// Returns the outputs of keys with equal scores. Of the first six, key t has this value scale times `factor`, and the
+// value 1 in column t. All others have the scale 1 and no value.
+Columns attend_to_units(const Kernels& table, const Columns& scales, float factor, uint32_t n_keys) {
   Rng rng(1);
-  const AttentionShape shape = {1, 1, 1, 16, 1, false, kNoBias};
-  AttentionInputs inputs(shape, Fill::kRandom, Fill::kRandom, false, rng);
-  std::fill(inputs.value_scales.begin(), inputs.value_scales.end(), kSmallestScaled / 4);
-  Outputs<float> out(16);
-  AttentionArgs<int8_t> args = inputs.args(shape, out.found.get());
+  const AttentionShape shape = {1, n_keys, 1, 16, 1, false, kNoBias};
+  AttentionInputs inputs(shape, Fill::kZero, Fill::kZero, false, rng);
+  std::fill(inputs.value_scales.begin(), inputs.value_scales.end(), 1.0f);
+  for (uint32_t t = 0; t < 6; ++t) inputs.value_scales[t] = factor * scales[t], inputs.values[t * 17] = 1;
+  Columns out;
+  AttentionArgs<int8_t> args = inputs.args(shape, out.data());
   args.integer = true;
   table.int8.attention(args);
-  return std::all_of(out.found.begin(), out.found.end(), [](float value) { return value == 0.0f; });
+  return out;
 }
+
+// Compares the contract's bounds as numbers of their own: tables and the reference share the constants. An output is a
+// weight times the unit times the factor.
+Difference compare_bounds(const Kernels& table) {
+  constexpr Columns kFlat = {1, 1.0f / 8192, 0.4f / 8192, 0, 1, 1};
+  constexpr float kFlatUnit = 0x1.ff404ap-25f, kSteepUnit = 0x1.5560f4p-17f;
+  const struct {
+    float factor, unit;
+  } cases[] = {{1, kFlatUnit}, {1, kSteepUnit}, {0x1p-80f, kSteepUnit}, {0x1p60f, kSteepUnit}, {0x1.ffffp-81f, 0},
+      {0x1.0001p60f, 0}, {kInfinity, 0}, {kNan, 0}};
+  for (const auto& [factor, unit] : cases) {
+    const bool is_flat = unit == kFlatUnit;
+    const Columns out = attend_to_units(table, is_flat ? kFlat : kSteep, factor, is_flat ? 2051 : 6);
+    const Columns weights = is_flat ? Columns{8192, 1, 0, 0, 8192, 8192} : Columns{16383, 1, 4095, 0, 2, 4};
+    for (uint32_t t = 0; t < 16; ++t)
+      if (!same(out[t], unit == 0 ? 0.0f : weights[t] * (unit * factor)))
+        return in_case(Difference("a bound of integer weights"), "weight", t, "output", out[t], "factor", factor);
+  }
+  return {};
+}
+
+// Returns whether a table's weights may be integers: out is then +0 if the value scales are below their guard.
+bool computes_integers(const Kernels& table) { return attend_to_units(table, kSteep, 0x1p-82f, 6) == Columns(); }
 }  // namespace
 
 Difference compare_attention(const Kernels& table, const Kernels& specification, uint64_t run) {
@@ -158,7 +187,8 @@ Difference compare_attention(const Kernels& table, const Kernels& specification,
 }
 
 Difference compare_integer_attention(const Kernels& table, const Kernels& specification, uint64_t run) {
-  if (!computes_integers(specification)) return {};  // a build without them; float weights are denormal here
+  if (!computes_integers(specification)) return {};  // a build without them
+  if (const Difference difference = compare_bounds(table)) return difference;
   return compare_attentions(table.int8.attention, specification.int8.attention, run, Kind::kIntegers);
 }
 

@@ -54,8 +54,9 @@ int32_t dot(const int8_t* a, const int8_t* b, uint32_t n) {
 }
 
 // args.weights [n_keys] <- the scores of one head's query against every key, after soft-max, times the value scales.
-// Returns the factor of integer weights.
-float attention_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
+// Returns the factor of integer weights. Not inlined: in two copies of the loop over values it takes more flash.
+[[gnu::noinline]] float attention_weights(
+    const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float q_scale) {
   const float* const bias = row_bias(args, head.bias, row);
   float largest = -__builtin_huge_valf();
   for (uint32_t t = 0; t < args.n_keys; ++t) {
@@ -91,24 +92,23 @@ float reference_exponentials(float* x, uint32_t n, float largest) {
 }
 
 float reference_integer_weights(const AttentionArgs<int8_t>& args, uint32_t row, const HeadKeys& head, float largest) {
-  float sums[16], scaled_sums[16];
-  for (uint32_t i = 0; i < 16; ++i) sums[i] = scaled_sums[i] = 0.0f;
-  uint32_t largest_bits = 0;
-  for (uint32_t t = 0; t < args.n_keys; ++t) {
+  float sums[32] = {};  // 16 of e, then 16 of u
+  uint32_t largest_bits = 0, t = 0;
+  do {
     const float e = short_exp_float(args.weights[t] - largest);
     const float scaled = e * __builtin_fabsf(head.value_scales[key_row(args, t, row)]);
     sums[t % 16] += e;
-    scaled_sums[t % 16] += scaled;
+    sums[t % 16 + 16] += scaled;
     const uint32_t bits = float_bits(scaled) & 0x7fffffffu;  // NaN has the largest bits
     largest_bits = bits > largest_bits ? bits : largest_bits;
     args.weights[t] = scaled;
-  }
+  } while (++t < args.n_keys);
   const float inverse = 1.0f / reference_sum_lanes(sums);
-  const IntegerScales scales = integer_scales(largest_bits, reference_sum_lanes(scaled_sums), inverse);
-  for (uint32_t t = 0; t < args.n_keys; ++t) {
-    const float shifted = args.weights[t] * scales.to_integer + 12582912.0f;  // 1.5 * 2^23: its last bits are q
+  const IntegerScales scales = integer_scales(largest_bits, reference_sum_lanes(sums + 16), inverse);
+  do {
+    const float shifted = args.weights[--t] * scales.to_integer + 12582912.0f;  // 1.5 * 2^23: its last bits are q
     args.weights[t] = bits_float(scales.to_integer > 0.0f ? float_bits(shifted) - 0x4b400000u : 0u);
-  }
+  } while (t > 0);
   return scales.from_sum;
 }
 

@@ -74,8 +74,8 @@ TEST(RefinedFile, BadIntegerAttention) {
   EXPECT_EQ(try_file(file).status, GOLDCREST_OK);
   const char *const encoder = "encoder: dimensions", *const decoder = "decoder: dimensions";
   expect_refused(file, {{"metadata: feature bits", [](ModelT& m) { m.features &= ~kFeatureIntegerAttention; }},
-                           {encoder, [](ModelT& m) { m.encoder->max_positions = kMostIntegerKeys + 1; }},
-                           {decoder, [](ModelT& m) { m.decoder->max_positions = kMostIntegerKeys + 1; }}});
+                           {encoder, [](ModelT& m) { m.encoder->max_positions = 131073; }},
+                           {decoder, [](ModelT& m) { m.decoder->max_positions = 131073; }}});
   expect_refused(tiny_file(spec, Layout::kN16K4, {}, converter::Weights::kFloat32), {{encoder, weigh}});
   expect_refused(fine_tiny_file(spec, {}, "none", "all"), {{encoder, weigh}});
 }
