@@ -140,10 +140,10 @@ Difference compare_attentions(Attention attention, Attention specified, uint64_t
 }
 
 using Columns = std::array<float, 16>;
-// Of value scales. The first times e is 1; the last three times e and 16383 are 0.5, 2.5 and 3.5.
+// Value scales: the first times e is 1, the last three times e and 16383 are 0.5, 2.5 and 3.5.
 constexpr Columns kSteep = {0x1.0004b8p0f, 1.0f / 16383, 0.25f, 0x1.0008b8p-15f, 0x1.400ae4p-13f, 0x1.c00f4p-13f};
 
-// Returns the outputs of keys with equal scores. Of the first six, key t has this value scale times `factor`, and the
+// Returns the outputs of keys with equal scores. Key t of the first six has this value scale times `factor`, and the
 // value 1 in column t. All others have the scale 1 and no value.
 Columns attend_to_units(const Kernels& table, const Columns& scales, float factor, uint32_t n_keys) {
   Rng rng(1);
@@ -151,7 +151,7 @@ Columns attend_to_units(const Kernels& table, const Columns& scales, float facto
   AttentionInputs inputs(shape, Fill::kZero, Fill::kZero, false, rng);
   std::fill(inputs.value_scales.begin(), inputs.value_scales.end(), 1.0f);
   for (uint32_t t = 0; t < 6; ++t) inputs.value_scales[t] = factor * scales[t], inputs.values[t * 17] = 1;
-  Columns out;
+  Columns out = {};
   AttentionArgs<int8_t> args = inputs.args(shape, out.data());
   args.integer = true;
   table.int8.attention(args);
@@ -179,7 +179,7 @@ Difference compare_bounds(const Kernels& table) {
 }
 
 // Returns whether a table's weights may be integers: out is then +0 if the value scales are below their guard.
-bool computes_integers(const Kernels& table) { return attend_to_units(table, kSteep, 0x1p-82f, 6) == Columns(); }
+bool computes_integers(const Kernels& table) { return attend_to_units(table, kSteep, 0x1p-100f, 6) == Columns(); }
 }  // namespace
 
 Difference compare_attention(const Kernels& table, const Kernels& specification, uint64_t run) {
