@@ -207,17 +207,34 @@ std::string changed_whisper(const std::string& key, const converter::Value& valu
   return changed_model(checkpoint.path(), options);
 }
 
-// Writes a detector that gives every sound this probability, and returns its path.
-std::string constant_detector(const std::string& name, float probability) {
+using Weight = std::tuple<std::string, size_t, float>;  // a tensor, a place in it, the value there
+
+// Writes a detector whose other weights are 0, and returns its path.
+std::string detector_of(const std::string& name, const std::vector<Weight>& weights) {
   std::vector<NamedTensor> tensors = random_detector(1);
   for (NamedTensor& tensor : tensors) {
     if (tensor.name != "model.stft.forward_basis_buffer") std::ranges::fill(tensor.values, 0.0f);
-    if (tensor.name == "model.decoder.decoder.2.bias") tensor.values[0] = std::log(probability / (1 - probability));
+    for (const auto& [part, at, value] : weights)
+      if (tensor.name == "model." + part) tensor.values[at] = value;
   }
   const std::string path = testing::TempDir() + name;
   std::ofstream file(path, std::ios::binary);
   write_safetensors(file, tensors, converter::ElementType::kF32);
   return path;
+}
+
+// A detector that gives every sound this probability.
+std::string constant_detector(const std::string& name, float probability) {
+  return detector_of(name, {{"decoder.decoder.2.bias", 0, std::log(probability / (1 - probability))}});
+}
+
+// A detector that measures the mean of the samples: 0.05 for 0, 0.66 to 0.7 for 2000, 0.9 for 8000.
+std::string mean_detector() {
+  return detector_of("mean", {{"encoder.0.reparam_conv.weight", 1, 0.09626f}, {"encoder.1.reparam_conv.weight", 1, 1},
+                                 {"encoder.2.reparam_conv.weight", 1, 1}, {"encoder.3.reparam_conv.weight", 1, 1},
+                                 {"decoder.rnn.bias_ih", 0, 20}, {"decoder.rnn.bias_ih", 128, -20},
+                                 {"decoder.rnn.bias_ih", 384, 20}, {"decoder.rnn.weight_ih", 256 * 128, 1},
+                                 {"decoder.decoder.2.weight", 0, 6.84f}, {"decoder.decoder.2.bias", 0, -3}});
 }
 
 std::vector<nlohmann::json> utterances_of(
@@ -242,6 +259,24 @@ TEST(Transcribe, ADetectorAndLoudnessMustBothHearSpeech) {
   const double end = 3 + static_cast<double>(speech.size()) / 2 / kRate;
   EXPECT_NEAR(heard.front().at("start").get<double>(), 3, 0.2);
   EXPECT_NEAR(heard.back().at("end").get<double>(), end, 0.5);
+}
+
+TEST(Transcribe, AnAnswerNeedsLessThanAFirstUtterance) {
+  const std::string model = random_speech_model("moonshine", {"--voice", mean_detector()});
+  using Part = std::pair<int, int>;  // the mean of the samples, steps of the detector
+  const auto count = [&](const std::vector<Part>& parts) {
+    Samples sound;
+    for (const auto& [mean, steps] : parts)
+      for (int i = 0; i < steps * 512; ++i) sound.push_back(static_cast<int16_t>(mean + (i % 2 == 0 ? 0 : mean / 10)));
+    return utterances_of(model, {"--no-guards"}, bytes_of(sound)).size();
+  };
+  const Part rest = {0, 40}, spoken = {8000, 10}, answer = {2000, 5};
+  EXPECT_EQ(count({rest, answer, rest}), 0u);
+  EXPECT_EQ(count({rest, spoken, rest, answer, rest}), 2u);
+  EXPECT_EQ(count({rest, spoken, rest, {2000, 4}, rest}), 1u);
+  EXPECT_EQ(count({rest, spoken, {0, 200}, answer, rest}), 1u);
+  EXPECT_EQ(count({rest, {2000, 9}, rest}), 0u);
+  EXPECT_EQ(count({rest, {2000, 10}, rest}), 1u);
 }
 
 TEST(Transcribe, UnlikelyTextsAreMarkedAndDropped) {

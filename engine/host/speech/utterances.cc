@@ -12,7 +12,8 @@ constexpr double kSpeechOverPauses = 6.0;
 constexpr size_t kRecentFrames = 250;    // noise is estimated from these
 constexpr double kSurelySpeech = 0.5;    // a detector's probability of frames between which speech is
 constexpr double kLikelySpeech = 0.3;    // a detector's probability with which speech begins
-constexpr double kClearSpeech = 0.8;     // or 0.3 s of the above: single tones of music stay below both
+constexpr double kClearSpeech = 0.8;     // or 0.2 s of the above: single tones of music stay below both
+constexpr double kClearAnswer = 0.6;     // the same soon after an utterance: people who have spoken speak again
 constexpr double kPerhapsSpeech = 0.15;  // it goes on down to this one
 
 constexpr double kCrossingsOverPauses = 2.5;
@@ -76,7 +77,9 @@ UtteranceCutter::UtteranceCutter(const Options& options)
   const auto frames = [each](double seconds) { return static_cast<size_t>(seconds / each + 0.5); };
   max_ = std::max<size_t>(1, options.max_samples / frame_);
   before_ = frames(voice_ != nullptr ? 0.5 : 0.3);
-  least_speech_ = voice_ != nullptr ? frames(0.25) : 1;
+  least_speech_ = voice_ != nullptr ? frames(0.32) : 1;
+  least_answer_ = voice_ != nullptr ? frames(0.16) : 1;
+  soon_ = since_utterance_ = frames(5);
   pause_ = frames(options.pause > 0 ? options.pause : options.at_pauses ? 0.7 : 2.0);
   after_ = frames(voice_ != nullptr ? 0.4 : 0.2);
   span_ = frames(0.2);
@@ -99,7 +102,7 @@ bool UtteranceCutter::is_speech(const int16_t* samples, double energy, double* l
   *loudness *= probability;
   doubt_frames_ = probability >= kSurelySpeech ? 0 : doubt_frames_ + 1;
   if (doubt_frames_ == 0) ++sure_frames_;
-  is_clear_ = is_clear_ || probability >= kClearSpeech;
+  clearest_ = std::max(clearest_, probability);
   // The detector takes near silence for speech.
   const bool goes_on = speech_frames_ > 0 && quiet_frames_ == 0;
   return probability >= (goes_on ? kPerhapsSpeech : kLikelySpeech) && energy >= kLeastEnergy;
@@ -114,8 +117,10 @@ void UtteranceCutter::take_frame(const int16_t* samples) {
   if (speech) ++speech_frames_;
   quiet_frames_ = speech ? 0 : quiet_frames_ + 1;
   wait_frames_ = speech_frames_ > 0 ? wait_frames_ + 1 : 0;
-  if (speech_frames_ == 0) sure_frames_ = 0, is_clear_ = voice_ == nullptr;
-  speaks_ = speaks_ || (speech_frames_ >= least_speech_ && (is_clear_ || sure_frames_ >= span_ * 3 / 2));
+  if (speech_frames_ == 0) sure_frames_ = 0, clearest_ = voice_ == nullptr ? 1 : 0;
+  const bool answers = ++since_utterance_ < soon_;
+  const bool is_clear = clearest_ >= (answers ? kClearAnswer : kClearSpeech) || sure_frames_ >= span_;
+  speaks_ = speaks_ || (is_clear && speech_frames_ >= (answers ? least_answer_ : least_speech_));
   if (at_pauses_) end_at_pause();
   if (loudness_.size() >= max_) {
     const size_t at = quietest_frame();
@@ -130,6 +135,7 @@ void UtteranceCutter::end_at_pause() {
     if (quiet_frames_ < pause_) return;
     cut(n - quiet_frames_ + std::min(quiet_frames_, after_), n);
     if (voice_ != nullptr) *voice_ = fresh_voice_;
+    since_utterance_ = 0;
     return;
   }
   if (quiet_frames_ >= before_) speech_frames_ = wait_frames_ = 0;  // it was a noise

@@ -68,6 +68,7 @@ class UtteranceCutter {
   bool at_pauses_;
   size_t frame_;                                        // samples
   size_t max_, before_, least_speech_, pause_, after_;  // frames: of an utterance, of quiet before its speech, ...
+  size_t least_answer_, soon_;                          // frames: of speech in an answer, in which one may begin
   size_t span_;                                         // width of a place to cut
   std::vector<int16_t> rest_;                           // samples after the last whole frame
   std::vector<int16_t> pending_;                        // whole frames that no utterance has yet
@@ -77,9 +78,10 @@ class UtteranceCutter {
   size_t speech_frames_ = 0;                            // in pending_
   size_t quiet_frames_ = 0;                             // since the last frame of speech
   size_t doubt_frames_ = 0;                             // since the last frame that surely is speech
+  size_t since_utterance_;                              // frames after the last one ended
   size_t wait_frames_ = 0;                              // since the first frame of speech
   size_t sure_frames_ = 0;                              // frames that surely are speech
-  bool is_clear_ = false;                               // one of them is more than sure
+  double clearest_ = 0;                                 // the highest probability since the first frame of speech
   bool speaks_ = false;                                 // an utterance has begun
   std::deque<Utterance> finished_;
 };
