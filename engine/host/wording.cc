@@ -54,7 +54,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
     for (size_t j = 1; j <= b.size(); ++j) {
       const size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
       diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+      row[j] = std::min(replaced, std::min(row[j], row[j - 1]) + 1);
     }
   }
   return row[b.size()];

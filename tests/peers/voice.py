@@ -5,9 +5,9 @@
 
 Fetches PyPI's silero-vad 6.2.3 and, without --model, moonshine-voice 0.1.0. Compares the probabilities of all kernel
 tables for the WAV files below --clips (16 kHz, one channel) and made-up noise with ONNX Runtime's, within 1e-4. Then
-goldcrest-transcribe hears N clips of noise, hum, music-like sounds, clicks and near silence of 20 s; and 50 recordings
-of four clips each with noise at 20, 10 and 5 dB. Then it hears only
-phrases, and key terms among 100 that nobody says. The file name of a clip is its text."""
+goldcrest-transcribe hears N clips of noise, hum, music-like sounds, clicks and near silence of 20 s; and 50
+recordings of four clips each with noise at 20, 10 and 5 dB. Then it hears only phrases, and key terms among 100 that
+nobody says. The file name of a clip is its text."""
 
 import collections
 import json

@@ -207,10 +207,8 @@ std::string changed_whisper(const std::string& key, const converter::Value& valu
   return changed_model(checkpoint.path(), options);
 }
 
-using Weight = std::tuple<std::string, size_t, float>;  // a tensor, a place in it, the value there
-
-// Writes a detector whose other weights are 0, and returns its path.
-std::string detector_of(const std::string& name, const std::vector<Weight>& weights) {
+// Writes a detector and returns its path. weights: tensors, places in them, values there; others are 0.
+std::string detector_of(const std::string& name, const std::vector<std::tuple<std::string, size_t, float>>& weights) {
   std::vector<NamedTensor> tensors = random_detector(1);
   for (NamedTensor& tensor : tensors) {
     if (tensor.name != "model.stft.forward_basis_buffer") std::ranges::fill(tensor.values, 0.0f);
@@ -226,15 +224,6 @@ std::string detector_of(const std::string& name, const std::vector<Weight>& weig
 // A detector that gives every sound this probability.
 std::string constant_detector(const std::string& name, float probability) {
   return detector_of(name, {{"decoder.decoder.2.bias", 0, std::log(probability / (1 - probability))}});
-}
-
-// A detector that measures the mean of the samples: 0.05 for 0, 0.66 to 0.7 for 2000, 0.9 for 8000.
-std::string mean_detector() {
-  return detector_of("mean", {{"encoder.0.reparam_conv.weight", 1, 0.09626f}, {"encoder.1.reparam_conv.weight", 1, 1},
-                                 {"encoder.2.reparam_conv.weight", 1, 1}, {"encoder.3.reparam_conv.weight", 1, 1},
-                                 {"decoder.rnn.bias_ih", 0, 20}, {"decoder.rnn.bias_ih", 128, -20},
-                                 {"decoder.rnn.bias_ih", 384, 20}, {"decoder.rnn.weight_ih", 256 * 128, 1},
-                                 {"decoder.decoder.2.weight", 0, 6.84f}, {"decoder.decoder.2.bias", 0, -3}});
 }
 
 std::vector<nlohmann::json> utterances_of(
@@ -262,15 +251,21 @@ TEST(Transcribe, ADetectorAndLoudnessMustBothHearSpeech) {
 }
 
 TEST(Transcribe, AnAnswerNeedsLessThanAFirstUtterance) {
-  const std::string model = random_speech_model("moonshine", {"--voice", mean_detector()});
-  using Part = std::pair<int, int>;  // the mean of the samples, steps of the detector
-  const auto count = [&](const std::vector<Part>& parts) {
+  // It measures the mean of the samples: 0.05 for 0, 0.66 to 0.7 for 2000, 0.9 for 8000.
+  const std::string detector =
+      detector_of("mean", {{"encoder.0.reparam_conv.weight", 1, 0.09626f}, {"encoder.1.reparam_conv.weight", 1, 1},
+                              {"encoder.2.reparam_conv.weight", 1, 1}, {"encoder.3.reparam_conv.weight", 1, 1},
+                              {"decoder.rnn.bias_ih", 0, 20}, {"decoder.rnn.bias_ih", 128, -20},
+                              {"decoder.rnn.bias_ih", 384, 20}, {"decoder.rnn.weight_ih", 256 * 128, 1},
+                              {"decoder.decoder.2.weight", 0, 6.84f}, {"decoder.decoder.2.bias", 0, -3}});
+  const std::string model = random_speech_model("moonshine", {"--voice", detector});
+  const auto count = [&](const std::vector<std::pair<int, int>>& parts) {  // means of samples, steps
     Samples sound;
     for (const auto& [mean, steps] : parts)
       for (int i = 0; i < steps * 512; ++i) sound.push_back(static_cast<int16_t>(mean + (i % 2 == 0 ? 0 : mean / 10)));
     return utterances_of(model, {"--no-guards"}, bytes_of(sound)).size();
   };
-  const Part rest = {0, 40}, spoken = {8000, 10}, answer = {2000, 5};
+  const std::pair rest(0, 40), spoken(8000, 10), answer(2000, 5);
   EXPECT_EQ(count({rest, answer, rest}), 0u);
   EXPECT_EQ(count({rest, spoken, rest, answer, rest}), 2u);
   EXPECT_EQ(count({rest, spoken, rest, {2000, 4}, rest}), 1u);

@@ -37,6 +37,8 @@ std::string letters_of(std::string_view text) {
 
 std::vector<Likeness> KeyTerms::find_like(const std::string& text) const {
   const auto words = words_in(text);
+  std::vector<std::string> parts;
+  for (const auto& [begin, end] : words) parts.push_back(letters_of(std::string_view(text).substr(begin, end - begin)));
   std::vector<Likeness> found;
   for (const KeyTerm& term : written_) {
     const std::string wanted = letters_of(term.low), capital = letters_of(term.text);
@@ -45,12 +47,11 @@ std::vector<Likeness> KeyTerms::find_like(const std::string& text) const {
     for (size_t first = 0; first < words.size(); ++first) {
       std::string letters;
       for (size_t last = first; last < std::min(words.size(), first + most); ++last) {
-        const auto& [begin, end] = words[last];
-        letters += letters_of(std::string_view(text).substr(begin, end - begin));
+        letters += parts[last];
         const bool is_capital = letters == capital;
         if (!is_capital && std::max(n, letters.size()) - std::min(n, letters.size()) > most_edits) continue;
         const size_t edits = is_capital ? 0 : goldcrest::edit_distance(letters, wanted);
-        if (edits <= most_edits) found.push_back({words[first].first, end, &term, n, edits});
+        if (edits <= most_edits) found.push_back({words[first].first, words[last].second, &term, n, edits});
       }
     }
   }
@@ -87,10 +88,9 @@ void KeyTerms::set(const std::vector<std::string>& terms, const goldcrest::Sessi
   names_ = terms;
   written_.clear();
   terms_ = {};
-  if (!cutter_) cutter_.emplace(session);
   std::vector<std::vector<int32_t>> entries;
   for (const std::string& term : terms)
-    if (!is_blank(term)) visit_spellings(term, *cutter_, session, [&](const Spelling& it) { add(it, &entries); });
+    if (!is_blank(term)) visit_spellings(term, cutter(session), session, [&](const auto& it) { add(it, &entries); });
   if (!entries.empty()) take(std::move(entries));
 }
 
@@ -105,10 +105,11 @@ void KeyTerms::take(std::vector<std::vector<int32_t>> entries) {
 int64_t KeyTerms::begin(goldcrest_engine* engine) {
   open_.clear();
   const auto n = static_cast<uint32_t>(biases_.size());
-  std::fill(biases_.begin(), biases_.end(), 0.0f);
   for (uint32_t i = 0; i < n; ++i) ids_[2 * i] = 1;  // sequences of one id
   const goldcrest_sequences sequences = {ids_.data(), biases_.data(), 2 * n, n, 0};
-  return goldcrest_set_sequences(engine, &sequences);
+  const int status = goldcrest_set_sequences(engine, &sequences);
+  ids_[0] = 0;  // no term is open
+  return status;
 }
 
 void KeyTerms::follow(int32_t token) {
@@ -124,9 +125,10 @@ void KeyTerms::follow(int32_t token) {
   for (const auto& [node, depth] : open_) {
     for (uint32_t edge = terms_.first_edge[node]; edge < terms_.first_edge[node + 1] && n < biases_.size(); ++edge) {
       if (terms_.edges[edge].token == GOLDCREST_LEXICON_END) continue;
+      ids_[2 * n] = 1;
       ids_[2 * n + 1] = static_cast<int32_t>(terms_.edges[edge].token);
       biases_[n++] = kBonus * (1 + std::log(static_cast<float>(depth)));
     }
   }
-  std::fill(biases_.begin() + static_cast<std::ptrdiff_t>(n), biases_.end(), 0.0f);
+  if (n < biases_.size()) ids_[2 * n] = 0;
 }

@@ -41,6 +41,7 @@ class KeyTerms {
   // Returns where a text is like terms that it does not spell: the likest first, at most a few.
   std::vector<Likeness> find_like(const std::string& text) const;
 
+  const TextCutter& cutter(const goldcrest::Session& session) { return cutter_ ? *cutter_ : cutter_.emplace(session); }
   // Gives the engine the sequences. Returns a negative status on an error.
   int64_t begin(goldcrest_engine* engine);
   // Follows the search: `token` was chosen, and the ids that may go on with a term get their bonus.
@@ -49,7 +50,7 @@ class KeyTerms {
   void add(const Spelling& it, std::vector<std::vector<int32_t>>* entries);
   void take(std::vector<std::vector<int32_t>> entries);
 
-  std::optional<TextCutter> cutter_;  // from set()
+  std::optional<TextCutter> cutter_;  // from cutter()
   std::vector<std::string> names_;    // set() has taken these
   std::vector<KeyTerm> written_;      // all terms
   goldcrest::LexiconSpec terms_;

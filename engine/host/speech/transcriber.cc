@@ -418,7 +418,7 @@ int64_t Transcriber::spell_terms(const std::vector<int32_t>& prompt, Transcripti
   constexpr double kMostCapitals = 6;  // nats by which capitals may make a text likelier
   std::vector<Likeness> like = key_terms_.find_like(made->text);
   if (like.empty()) return GOLDCREST_OK;
-  const TextCutter cutter(session_);
+  const TextCutter& cutter = key_terms_.cutter(session_);
   Segment& segment = made->segments.front();
   const auto score = [&](const std::vector<int32_t>& ids, double* log_prob) {
     std::vector<int32_t> target = prompt;

@@ -108,10 +108,10 @@ typedef struct goldcrest_sequences {
 
 /* Sets the sequences of the following sources, instead of the file's; null: the file's again. The arrays must stay
  * unchanged until the next call of this function or the last use of the engine, but for ids and biases between two
- * steps, which the next step then reads: a caller follows a greedy search so. They cost no memory of the engine, and
- * in each step a few instructions for each sequence, hypothesis and 256 outputs. In greedy search sequences change
- * log-probabilities as biases do: the soft-max is taken over the changed values. An id that a prefix or a length forces
- * is not suppressed. Not while a search is under way.
+ * steps, which the next step then reads (a number 0 ends them): a caller follows a greedy search so. They cost no
+ * memory of the engine, and in each step a few instructions for each sequence, hypothesis and 256 outputs. In greedy
+ * search sequences change log-probabilities as biases do: the soft-max is taken over the changed values. An id that a
+ * prefix or a length forces is not suppressed. Not while a search is under way.
  * Errors: ERROR_ARGUMENT (engine null; ids null and n_ids not 0; a bad sequence, detail.index: which, n: n_ids is not
  * the length of n sequences; no_repeat_source_ngram for a model that takes clips), ERROR_STATE (a search is under way),
  * ERROR_UNSUPPORTED (this build lacks GOLDCREST_SEARCH). An error leaves the sequences as they were. */
