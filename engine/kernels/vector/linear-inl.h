@@ -130,26 +130,32 @@ inline void linear_some_rows(
   if constexpr (kFewer > 0) linear_some_rows<kFewer>(args, first_row, rows, first_output, end_output);
 }
 
+// Calls write(i, activation of y_at(i)), 16 outputs, for a row of n. A few vectors take each step together.
+template <typename At, typename Write> inline void activate_row(Activation activation, size_t n, At y_at, Write write) {
+  constexpr size_t kTogether = 16 * kExpVectors;
+  size_t first = 0;
+  for (; first + kTogether <= n; first += kTogether) {
+    V y[kExpVectors];
+    unrolled<kExpVectors>([&](int i) { y[i] = y_at(first + 16 * static_cast<size_t>(i)); });
+    activate_vectors(activation, y);
+    unrolled<kExpVectors>([&](int i) { write(first + 16 * static_cast<size_t>(i), y[i]); });
+  }
+  for (; first < n; first += 16) write(first, activate(activation, y_at(first)));
+}
+
 // Computes rows by multiply(args), which gets the layer without an activation of many steps. Such an activation runs
 // after all tiles, where steps of different vectors overlap.
 template <typename Multiply> inline void multiply_then_activate(const LinearArgs<int8_t>& layer, Multiply multiply) {
   LinearArgs<int8_t> args = layer;  // a copy, which the stores cannot change
-  const Activation activation = args.activation;
-  const bool has_steps = activation != Activation::kNone && activation != Activation::kRelu;
+  const bool has_steps = layer.activation != Activation::kNone && layer.activation != Activation::kRelu;
   if (!has_steps || args.residual != nullptr) return multiply(args);
   args.activation = Activation::kNone;
   multiply(args);
-  constexpr uint32_t kTogether = 16 * kExpVectors;
   for (uint32_t row = 0; row < args.rows; ++row) {
-    float* const of_row = args.y + row * args.y_stride;
-    uint32_t output = 0;
-    for (; output + kTogether <= args.n; output += kTogether) {
-      V y[kExpVectors];
-      unrolled<kExpVectors>([&](int i) { y[i] = load(of_row + output + 16 * i); });
-      activate_vectors(activation, y);
-      unrolled<kExpVectors>([&](int i) { store(of_row + output + 16 * i, y[i]); });
-    }
-    for (; output < args.n; output += 16) store(of_row + output, activate(activation, load(of_row + output)));
+    float* const y = args.y + row * args.y_stride;
+    activate_row(
+        layer.activation, args.n, [&](size_t i) { return load(y + i); },
+        [&](size_t i, V of_row) { store(y + i, of_row); });
   }
 }
 
@@ -160,11 +166,10 @@ __attribute__((noinline, flatten)) void linear_one_row(const LinearArgs<int8_t>&
       layer, [](const LinearArgs<int8_t>& args) { linear_rows<1, kPrefetches>(args, 0, 0, args.n); });
 }
 
-// Ends a layer with fine inputs. A few vectors take each step of an activation together.
+// Ends a layer with fine inputs.
 __attribute__((flatten)) void finish_fine(const LinearArgs<int8_t>& all, const float* products) {
   const LinearArgs<int8_t> args = all;  // a copy, which the stores cannot change
   const size_t n = args.n, size = args.rows * n;
-  constexpr size_t kTogether = 16 * kExpVectors;
   for (uint32_t row = 0; row < args.rows; ++row) {
     const float* const p = products + row * n;
     const size_t at = row * args.y_stride;
@@ -177,14 +182,7 @@ __attribute__((flatten)) void finish_fine(const LinearArgs<int8_t>& all, const f
       for (size_t i = 0; i < n; i += 16) write(i, sum(i));
       continue;
     }
-    size_t first = 0;
-    for (; first + kTogether <= n; first += kTogether) {
-      V y[kExpVectors];
-      unrolled<kExpVectors>([&](int i) { y[i] = sum(first + 16 * static_cast<size_t>(i)); });
-      activate_vectors(args.activation, y);
-      unrolled<kExpVectors>([&](int i) { write(first + 16 * static_cast<size_t>(i), y[i]); });
-    }
-    for (; first < n; first += 16) write(first, activate(args.activation, sum(first)));
+    activate_row(args.activation, n, sum, write);
   }
 }
 

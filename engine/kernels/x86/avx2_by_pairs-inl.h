@@ -190,7 +190,6 @@ inline void multiply_rows(const LinearArgs<int8_t>& args, const PairedRows& rows
 // many separate products a row has.
 __attribute__((flatten)) void multiply_laid_out(const LinearArgs<int8_t>& layer, const PairedRows& rows) {
   multiply_then_activate(layer, [&](const LinearArgs<int8_t>& args) {
-    if (args.rows == 1) return multiply_panels<1>(args, rows, 0, 0, args.n);
     const uint32_t fit = (kNearBytes / args.k + 15) / 16 * 16, step = args.rows <= kMostRowsOfTile ? args.n : fit;
     for (uint32_t output = 0; output < args.n; output += step) {
       const uint32_t end = output + step < args.n ? output + step : args.n;
