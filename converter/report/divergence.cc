@@ -63,7 +63,7 @@ void Divergence::take(
 void Divergence::add(const OwnedSource& source, std::span<const int32_t> target, const Logits& expected) {
   logits_.assign(target.size(), {});
   host::Sentence sentence;
-  const auto give = [&](std::span<const auto> values, auto& to) { to.assign(values.begin(), values.end()); };
+  const auto give = [](auto values, auto& to) { to.assign(values.begin(), values.end()); };
   give(source.view().ids, sentence.source);
   give(source.view().samples, sentence.samples);
   give(source.view().features, sentence.features);
