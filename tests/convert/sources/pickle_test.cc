@@ -6,7 +6,7 @@
 
 namespace goldcrest::converter { namespace {
 using namespace std::string_literals;
-using test::PickleWriter;
+using namespace test;
 
 std::string integer(uint64_t value, size_t bytes) { return {reinterpret_cast<const char*>(&value), bytes}; }
 

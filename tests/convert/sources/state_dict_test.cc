@@ -6,7 +6,7 @@
 #include "support/expect_error.h"
 
 namespace goldcrest::converter { namespace {
-using test::PickleWriter;
+using namespace test;
 
 PickleWriter::Tensor six(const std::vector<uint64_t>& shape = {6}, const std::vector<uint64_t>& strides = {1}) {
   return {"FloatStorage", "0", 6, 0, shape, strides};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // PyTorch's zip and its older stream: files that torch.save wrote, and hostile zips and pickles. None may be executed
 // or cause a crash.
+#include "convert/support/read_container.h"
 #include "sources/containers/tensor_source.h"
 #include "support/checkpoint_writer.h"
-#include "support/expect_error.h"
 
 namespace goldcrest::converter { namespace {
 using namespace test;

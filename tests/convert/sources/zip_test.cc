@@ -5,6 +5,8 @@
 #include "support/expect_error.h"
 
 namespace goldcrest::converter { namespace {
+using namespace test;
+
 std::string zip_integer(uint64_t value, size_t bytes) { return {reinterpret_cast<const char*>(&value), bytes}; }
 
 // One of the extra fields.
