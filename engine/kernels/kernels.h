@@ -56,8 +56,13 @@ constexpr bool kSharesInputs = true;
 constexpr bool kSharesInputs = false;
 #endif
 struct SharedInputs {
+  uint8_t* bytes;  // aligned to 64
+  size_t n_bytes;
   bool made = false;
-  alignas(64) uint8_t bytes[kSharesInputs ? 43008 : 64];
+};
+template <size_t kBytes = 43008> struct InputSpace : SharedInputs {
+  InputSpace() : SharedInputs{space, sizeof space} {}
+  alignas(64) uint8_t space[kSharesInputs ? kBytes : 64];
 };
 
 // y[m, j] = activation(product[m, j] + bias[j]) + residual[m, j], where product[m, j] is

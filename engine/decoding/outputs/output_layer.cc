@@ -61,7 +61,7 @@ class OutputLayer {
   // each row's log-sum-exp and logits hash.
   void run(Range rows, const OutputInputs& inputs, Range blocks, uint32_t task) const {
     const TopTokens lists = this->lists(task);
-    SharedInputs shared;
+    InputSpace<> shared;
     for (uint32_t i = blocks.first; i < blocks.first + blocks.count; ++i) {
       const Range outputs = block_outputs(i);
       float* const logits = compute(rows, inputs, shared, outputs, lists, sums_, task);
@@ -75,7 +75,7 @@ class OutputLayer {
 
   // The first of two passes: computes the log-sum-exp parts of `rows` within `blocks`.
   void sum(Range rows, const OutputInputs& inputs, Range blocks, uint32_t task) const {
-    SharedInputs shared;
+    InputSpace<> shared;
     for (uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block)
       (void)compute(rows, inputs, shared, block_outputs(block), lists(task), true, task);
   }

@@ -21,6 +21,9 @@ constexpr int kValueVectorsOf1 = 4, kValueVectorsOf2 = 2, kValueVectorsOf4 = 1;
 // Exponentials that are computed together.
 constexpr int kExpVectors = 1;
 
+// Queries that share a pass over the keys.
+constexpr uint32_t kMostShared = 8;
+
 // The products of four keys.
 struct FourDots {
   int32x4_t v;

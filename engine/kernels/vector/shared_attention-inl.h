@@ -4,8 +4,8 @@
 // panels, which the table's linear layer multiplies, and values are converted to floats once for the group.
 
 namespace goldcrest { namespace {
-// A group's weights take up to 48 KiB of the stack, panels or values 16 KiB.
-constexpr uint32_t kMaxHead = 128, kFewestShared = 4, kMostShared = 8, kMostSharedWeights = 12288;
+// A group's weights take up to 6 KiB of the stack for each of its kMostShared queries, panels or values 16 KiB.
+constexpr uint32_t kMaxHead = 128, kFewestShared = 4, kManyShared = 8, kMostSharedWeights = 1536 * kMostShared;
 constexpr uint32_t kKeysOfPanels = 128, kKeysOfValues = 32;
 
 // With fewer keys, the copies cost more than they save. Few queries share them only where fewer than two would pass
@@ -21,7 +21,7 @@ struct SharedGroup {
 };
 
 inline bool shares_keys(const AttentionArgs<int8_t>& args) {
-  const uint32_t fewest_keys = args.rows >= kMostShared ? kFewestSharedKeys : kManySharedKeys;
+  const uint32_t fewest_keys = args.rows >= kManyShared ? kFewestSharedKeys : kManySharedKeys;
   const uint32_t most_keys = kMostSharedWeights / kFewestShared / 16 * 16;
   return args.rows >= kFewestShared && args.n_keys >= fewest_keys && args.n_keys <= most_keys &&
          args.ancestor == nullptr && args.position_stride == 1 && args.d_head <= kMaxHead;
@@ -61,7 +61,7 @@ __attribute__((noinline)) void score_shared_keys(const SharedGroup& group, V (&l
   layer.k = args.d_head;
   layer.layout = Layout::kN16K4;
   layer.activation = Activation::kNone;
-  SharedInputs shared;
+  InputSpace<kMostShared * kMaxHead * 5 / 2> shared;
   if constexpr (kSharesInputs) layer.shared = &shared;
   for (uint32_t first = 0; first < args.n_keys; first += kKeysOfPanels) {
     const uint32_t rest = args.n_keys - first, n = rest < kKeysOfPanels ? rest : kKeysOfPanels;
@@ -82,15 +82,18 @@ __attribute__((noinline)) void score_shared_keys(const SharedGroup& group, V (&l
         return bias != nullptr ? products + load(bias + first + t) : products;
       };
       const size_t whole = n / 16 * 16;
+      V most = largest[i];
       for (size_t t = 0; t < whole; t += 16) {
         const V all = score(t);
         store(scores + t, all);
-        largest[i] = larger(all, largest[i]);
+        most = larger(all, most);
       }
-      if (n % 16 == 0) continue;
-      const V all = select(first_lanes(n % 16), score(whole), none);
-      store(scores + whole, all);
-      largest[i] = larger(all, largest[i]);
+      if (n % 16 != 0) {
+        const V all = select(first_lanes(n % 16), score(whole), none);
+        store(scores + whole, all);
+        most = larger(all, most);
+      }
+      largest[i] = most;
     }
   }
 }

@@ -33,8 +33,7 @@ __attribute__((noinline)) void sum_integers_together(const SharedGroup& group, c
     const bool is_last = n_keys - first <= kKeysOfIntegers;
     const KeyRange keys = {first, is_last ? n_keys : first + kKeysOfIntegers, is_last};
     uint32_t i = 0;
-    if constexpr (kPairVectorsOf8 > 0)
-      for (; i + 8 <= rows; i += 8) add_products_of_rows<8, kPairVectorsOf8>(group, scales, i, keys);
+    for (; i + kPairRows <= rows; i += kPairRows) add_products_of_rows<kPairRows, kPairVectors>(group, scales, i, keys);
     for (; i + 4 <= rows; i += 4) add_products_of_rows<4, kValueVectorsOf4>(group, scales, i, keys);
     for (; i + 2 <= rows; i += 2) add_products_of_rows<2, kValueVectorsOf2>(group, scales, i, keys);
     if (i < rows) add_products_of_rows<1, kValueVectorsOf1>(group, scales, i, keys);

@@ -42,10 +42,17 @@ inline __m256i signs_of(__m256i x) {
 inline void store_16(int8_t* p, __m128i x) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), x); }
 
 struct PairedRows {
-  alignas(64) int8_t inputs[kPairedBytes];    // for each tile [pairs of blocks][rows]: 8 magnitudes, 8 signs (0 or -1)
-  uint16_t separate[kPairedBytes / 16 + 1];   // the pairs whose second block is separate, row after row
-  uint32_t first_separate[kMostLaidOut + 1];  // row r has entries [r, r + 1)
-  int32_t start[kMostLaidOut];                // the sum of the magnitudes of negative activations
+  explicit PairedRows(uint8_t* at, size_t rows, size_t k)
+      : inputs(reinterpret_cast<int8_t*>(at)),
+        first_separate(reinterpret_cast<uint32_t*>(at + 2 * rows * k)),
+        start(reinterpret_cast<int32_t*>(first_separate + rows + 1)),
+        separate(reinterpret_cast<uint16_t*>(start + rows)) {}
+  static size_t bytes(size_t rows, size_t k) { return rows * (2 * k + k / 8 * sizeof(uint16_t) + 8) + 8; }
+
+  int8_t* inputs;            // for each tile [pairs of blocks][rows]: 8 magnitudes, 8 signs (0 or -1)
+  uint32_t* first_separate;  // [rows + 1]: row r has entries [r, r + 1)
+  int32_t* start;            // [rows]: the sum of the magnitudes of negative activations
+  uint16_t* separate;        // the pairs whose second block is separate, row after row; one more is written
 };
 
 // Lays out a row of a tile with `rows` rows. separate: of the row. Returns its end.
@@ -88,7 +95,7 @@ template <typename Use> inline void for_tiles(uint32_t rows, Use use) {
     use(row, count = (rows - row) / (tiles - tile));
 }
 
-void lay_out(const LinearArgs<int8_t>& args, PairedRows& to) {
+void lay_out(const LinearArgs<int8_t>& args, const PairedRows& to) {
   const size_t k = args.k;
   uint16_t* separate = to.separate;
   for_tiles(args.rows, [&](uint32_t first, uint32_t count) {
@@ -201,7 +208,7 @@ __attribute__((flatten)) void multiply_laid_out(const LinearArgs<int8_t>& layer,
 }
 
 __attribute__((noinline)) void linear_in_groups(const LinearArgs<int8_t>& args) {
-  PairedRows laid_out;
+  InputSpace<> space;
   const uint32_t fit = kPairedBytes / 2 / args.k, most = fit < kMostLaidOut ? fit : kMostLaidOut;
   const uint32_t groups = (args.rows + most - 1) / most;
   LinearArgs<int8_t> group = args;
@@ -211,6 +218,7 @@ __attribute__((noinline)) void linear_in_groups(const LinearArgs<int8_t>& args) 
     group.x_scale = args.x_scale + row;
     group.y = args.y + row * args.y_stride;
     if (args.residual != nullptr) group.residual = args.residual + row * args.y_stride;
+    const PairedRows laid_out(space.bytes, group.rows, args.k);
     lay_out(group, laid_out);
     multiply_laid_out(group, laid_out);
   }
@@ -218,10 +226,9 @@ __attribute__((noinline)) void linear_in_groups(const LinearArgs<int8_t>& args) 
 
 void linear_by_pairs(const LinearArgs<int8_t>& args) {
   if (args.layout != Layout::kN16K4 || args.k > kMostPairedInputs) return linear(args);
-  const bool fits = args.rows <= kMostLaidOut && size_t{2} * args.rows * args.k <= kPairedBytes;
-  if (args.shared == nullptr || !fits) return linear_in_groups(args);
-  static_assert(sizeof(PairedRows) <= sizeof args.shared->bytes);
-  auto& laid_out = *reinterpret_cast<PairedRows*>(args.shared->bytes);
+  if (args.shared == nullptr || PairedRows::bytes(args.rows, args.k) > args.shared->n_bytes)
+    return linear_in_groups(args);
+  const PairedRows laid_out(args.shared->bytes, args.rows, args.k);
   if (!args.shared->made) lay_out(args, laid_out);
   args.shared->made = true;
   multiply_laid_out(args, laid_out);

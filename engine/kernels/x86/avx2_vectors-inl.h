@@ -196,7 +196,7 @@ inline Sums add_pairs(Sums sums, const Pairs& values, int32_t weights) {
   const __m256i both = _mm256_set1_epi32(weights);
   return {add_word_products(sums.low, values.low, both), add_word_products(sums.high, values.high, both)};
 }
-constexpr int kPairVectorsOf8 = 0;
+constexpr int kPairRows = 6, kPairVectors = 1;
 
 constexpr int kBlockInputs = 4, kXBlocks = 1;
 
@@ -260,6 +260,9 @@ constexpr int kValueVectorsOf1 = 4, kValueVectorsOf2 = 2, kValueVectorsOf4 = 1;
 // Exponentials that are computed together. In a row those of two rounds overlap, and more than two would spill
 // registers.
 constexpr int kExpVectors = 4;
+
+// Queries that share a pass over the keys.
+constexpr uint32_t kMostShared = 12;
 
 // Partial sums of four keys in each half of the register.
 struct FourDots {

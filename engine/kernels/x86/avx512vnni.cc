@@ -119,7 +119,7 @@ inline Sums add_pairs(Sums sums, const Pairs& values, int32_t weights) {
   const __m512i both = _mm512_set1_epi32(weights);
   return {reinterpret_cast<__v16si>(_mm512_dpwssd_epi32(reinterpret_cast<__m512i>(sums.v), values.v, both))};
 }
-constexpr int kPairVectorsOf8 = 2;
+constexpr int kPairRows = 8, kPairVectors = 2;
 
 constexpr int kBlockInputs = 4, kXBlocks = 1;
 
@@ -292,6 +292,9 @@ constexpr int kValueVectorsOf1 = 4, kValueVectorsOf2 = 4, kValueVectorsOf4 = 4;
 
 // Exponentials that are computed together.
 constexpr int kExpVectors = 4;
+
+// Queries that share a pass over the keys.
+constexpr uint32_t kMostShared = 8;
 
 // For 1, 2, ... rows: the panels of a tile, and the accumulators that share a sum. One row reads its weights as one
 // stream; more rows have enough sums to hide the latency, within 32 registers.

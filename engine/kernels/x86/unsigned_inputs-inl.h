@@ -204,7 +204,7 @@ __attribute__((noinline)) void linear_in_groups(const LinearArgs<int8_t>& args) 
 // Computes all rows; eight rows of inputs fit into kLongBytes.
 template <size_t kLongBytes, bool kFine, bool kPrefetchesFew>
 inline void linear_copied(const LinearArgs<int8_t>& args) {
-  if (args.shared == nullptr || input_bytes<kFine>(args) > sizeof args.shared->bytes)
+  if (args.shared == nullptr || input_bytes<kFine>(args) > args.shared->n_bytes)
     return args.k < kLongRow ? linear_in_groups<kInputBytes, kFine, kPrefetchesFew>(args)
                              : linear_in_groups<kLongBytes, kFine, kPrefetchesFew>(args);
   int8_t* const x = reinterpret_cast<int8_t*>(args.shared->bytes);
