@@ -149,11 +149,11 @@ FileImage fine_file() {
   return fine_tiny_file(tiny_spec({.encoder = {4, 5, 1, 4, 1, 4}, .decoder = {4, 5, 1, 4, 1, 4}}), {}, "all", "all");
 }
 
-// Every matrix and table has weights of 4 bits, and a source has candidates.
-FileImage packed_file() {
+// Matrices have weights of 4 bits, and a source has candidates.
+FileImage packed_file(Layout layout, const char* pack) {
   ModelSpec spec = tiny_spec({.encoder = {4, 5, 1, 4, 1, 4}, .decoder = {4, 5, 1, 4, 1, 4}, .tied = true});
   add_shortlist(3, spec);
-  return packed_tiny_file(spec, Layout::kN4K16, {}, "all");
+  return packed_tiny_file(spec, layout, {}, pack);
 }
 
 // A file with the same tokenizer for both sides.
@@ -236,7 +236,8 @@ const std::vector<ModelParts>& family_models() {
 }
 
 const std::vector<ModelParts>& fine_models() {
-  static const std::vector<ModelParts> models = {parts_of(fine_file()), parts_of(packed_file())};
+  static const std::vector<ModelParts> models = {parts_of(fine_file()), parts_of(packed_file(Layout::kN4K16, "all")),
+      parts_of(packed_file(Layout::kN16K4, "linear"))};
   return models;
 }
 

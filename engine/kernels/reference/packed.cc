@@ -12,6 +12,13 @@ constexpr uint32_t kExpandedBytes = 32768;  // on the stack
 constexpr uint32_t kPieceInputs = 1024;
 constexpr uint32_t kPieceRows = 4;
 
+void skip_rows(LinearArgs<int8_t>& args, uint32_t rows) {
+  args.x += size_t{rows} * args.k;
+  args.x_scale += rows;
+  args.y += rows * args.y_stride;
+  if (args.residual != nullptr) args.residual += rows * args.y_stride;
+}
+
 struct PackedRange {
   uint32_t first, count;
 };
@@ -111,10 +118,7 @@ void linear_piece(const Kernels& table, LinearArgs<int8_t> args, uint32_t n) {
   for (uint32_t row = 0; row < rows; row += kPieceRows) {
     args.rows = smaller(rows - row, kPieceRows);
     linear_by_inputs(table, args, matrix, buffer);
-    args.x += size_t{args.rows} * args.k;
-    args.x_scale += args.rows;
-    args.y += args.rows * args.y_stride;
-    if (args.residual != nullptr) args.residual += args.rows * args.y_stride;
+    skip_rows(args, args.rows);
   }
 }
 }  // namespace
@@ -134,10 +138,19 @@ void skip_any_outputs(LinearArgs<int8_t>& args, uint32_t n) {
 
 void linear_packed(const Kernels& table, const LinearArgs<int8_t>& args) {
   if (!kExpandsPacked) return table.int8.linear(args);
-  const bool is_small = args.rows <= kMostPackedRows && args.k <= kMostPackedInputs && args.layout == Layout::kN16K4;
-  if (table.linear_packed != nullptr && is_small) return table.linear_packed(args);
-  const uint32_t whole = kExpandedBytes / args.k / 16 * 16, most = whole > 16 ? whole : 16;
+  // On x86 any number of rows is faster a few at a time than with expanded weights.
+  const uint32_t most_rows = kSharesInputs ? args.rows : kMostPackedRows;
+  const bool is_small = args.rows <= most_rows && args.k <= kMostPackedInputs && args.layout == Layout::kN16K4;
   LinearArgs<int8_t> part = args;
+  if (table.linear_packed != nullptr && is_small) {
+    for (uint32_t left = args.rows; left > 0; left -= part.rows) {
+      part.rows = left / ((left + kMostPackedRows - 1) / kMostPackedRows);
+      table.linear_packed(part);
+      skip_rows(part, part.rows);
+    }
+    return;
+  }
+  const uint32_t whole = kExpandedBytes / args.k / 16 * 16, most = whole > 16 ? whole : 16;
   for (uint32_t first = 0; first < args.n; first += most) {
     const uint32_t n = smaller(args.n - first, most);
     linear_piece(table, part, n);
