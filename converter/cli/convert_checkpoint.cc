@@ -151,6 +151,7 @@ Report make_report(const Options& options, const Payload& payload, const FileIma
   report.tensors = payload.tensors;
   report.sections = section_sizes(image);
   report.file_bytes = image.size();
+  report.int8_bytes = bytes_in_int8(image);
   report.work = work_of(*payload.metadata);
   goldcrest_limits limits = resolve_limits(job.spec, job.limits);
   limits.threads = 1;
@@ -263,7 +264,11 @@ void measure(const Options& options, const Changes& changes, const FileImage& im
   if (report.evaluation_lines.empty()) return;
   run_evaluation(measure, image, job, &report);
   if (report.fine && options.quantize.chooses_accuracy())
-    report.fine->identical_before = count_identical(measure, image, job, report);
+    report.fine->identical_before = count_identical(measure, image, job, report, GOLDCREST_SEARCH_COARSE);
+  if (report.fine && report.fine->packed.bytes > 0) {
+    job.pack = {{"all", 0}};
+    report.fine->identical_in_int8 = count_identical(measure, InMemoryModel(job).image(), job, report, 0);
+  }
   if (report.trimmed) report.trimmed->agreement = run_agreement(measure, {changes.whole->image(), image}, job, report);
 }
 

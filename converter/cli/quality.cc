@@ -152,14 +152,15 @@ void run_evaluation(const MeasureOptions& options, const FileImage& image, Job& 
       evaluate_shortlist(evaluate(report->evaluation_lines, among_all, int8, steps), session.info().target_vocab_size);
 }
 
-size_t count_identical(const MeasureOptions& options, const FileImage& image, Job& job, const Report& report) {
-  job.progress.stage("evaluating a coarse search");
+size_t count_identical(
+    const MeasureOptions& options, const FileImage& image, Job& job, const Report& report, uint32_t flags) {
+  job.progress.stage(flags != 0 ? "evaluating a coarse search" : "evaluating int8");
   EngineSession session(
       image.span(), evaluation_limits(options, report.memory.memory.limits), job.lines.evaluation.path);
   goldcrest_search search = session.info().search;
   search.beam_size = session.memory().limits.beam_size;
   search.max_target_tokens = std::min(search.max_target_tokens, session.memory().limits.max_target_tokens);
-  search.flags |= GOLDCREST_SEARCH_COARSE;
+  search.flags |= flags;
   session.set_search(search);
   EngineTranslator translator(session, kind_of_lines(job));
   size_t identical = 0, done = 0;

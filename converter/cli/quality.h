@@ -30,8 +30,9 @@ void prepare_sources(const Job& job, std::vector<EvaluationLine>& lines);
 // Evaluates the user's lines and stores the result in the report. Throws Error.
 void run_evaluation(const MeasureOptions& options, const FileImage& image, Job& job, Report* report);
 
-// Returns how many of the evaluation's lines have float32's results in a coarse search.
-size_t count_identical(const MeasureOptions& options, const FileImage& image, Job& job, const Report& report);
+// Returns how many of the evaluation's lines have float32's results in a search with these flags.
+size_t count_identical(
+    const MeasureOptions& options, const FileImage& image, Job& job, const Report& report, uint32_t flags);
 
 // Compares the results of a whole model and of a part of it, with the report's limits.
 Agreement run_agreement(const MeasureOptions& options, std::pair<const FileImage&, const FileImage&> whole_and_part,

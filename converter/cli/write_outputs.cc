@@ -69,7 +69,10 @@ std::vector<BoardFit> fit_boards(
   std::vector<BoardFit> fits;
   if (options.board.empty()) return fits;
   const BoardDemand demand = demand_of(image, memory, input);
-  for (const Board& board : find_boards(options.board)) fits.push_back(fit_board(board, demand));
+  for (const Board& board : find_boards(options.board)) {
+    fits.push_back(fit_board(board, demand));
+    fits.back().saved_bytes = bytes_in_int8(image) - image.size();
+  }
   return fits;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include "base/align.h"
 #include "file/format.h"
+#include "file/write.h"
 #include "host/printable.h"
 #include "model/blocks.h"
 #include "model/packed.h"
@@ -165,11 +166,24 @@ Packed packed_parts(format::ModelT& model) {
     packed.bytes += packed_bytes(pad16(rows), columns);
     packed.int8_bytes += uint64_t{pad16(rows)} * pad16(columns);
   };
-  for (const FineSite& site : fine_sites(model)) add(site.name, *site.linear, site.linear->n, site.linear->k);
+  double of_token = 0;
+  for (const FineSite& site : fine_sites(model)) {
+    add(site.name, *site.linear, site.linear->n, site.linear->k);
+    const double macs = site.reads_source ? 0 : static_cast<double>(site.macs);
+    of_token += macs;
+    if (site.linear->packed) packed.token_share += macs;
+  }
+  packed.token_share /= of_token;
   for (const auto& [name, stack] : {std::pair{"encoder", model.encoder.get()}, {"decoder", model.decoder.get()}})
     if (const format::EmbeddingT* table = stack->embedding.get())
       add(format_text("{}.embedding", name), *table, table->vocab_size, table->d_model);
   return packed;
+}
+
+uint64_t bytes_in_int8(const FileImage& image) {
+  const std::unique_ptr<format::ModelT> model(format::GetModel(image.bytes())->UnPack());
+  const Packed packed = packed_parts(*model);
+  return image.size() + packed.int8_bytes - packed.bytes;
 }
 
 uint32_t refined_features(format::ModelT& model) {

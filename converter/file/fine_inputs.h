@@ -18,6 +18,8 @@ struct MatrixEntry;
 }
 
 namespace goldcrest::converter {
+class FileImage;
+
 // Bits: a matrix may have these. kPackedWeights: 4 bits.
 constexpr uint32_t kFineInput = 1, kSecondMatrix = 2, kPackedWeights = 4;
 
@@ -85,8 +87,11 @@ struct Packed {
   std::vector<std::string> names;
   size_t n_all = 0;                    // with the others
   uint64_t bytes = 0, int8_bytes = 0;  // their weights; those of int8
+  double token_share = 0;              // share of the products of a target position
 };
 Packed packed_parts(format::ModelT& model);
+// Returns the bytes of a model file, if all its weights had 8 bits.
+uint64_t bytes_in_int8(const FileImage& image);
 
 // Returns the bits of Feature that all of these need.
 uint32_t refined_features(format::ModelT& model);

@@ -254,6 +254,7 @@ std::string to_text(const BoardFit& fit) {
       if (bytes != 0) parts += format_text("{}{} {}", parts.empty() ? "" : ", ", part, bytes);
     };
     add("model", room.model);
+    if (fit.saved_bytes != 0 && room.model != 0) parts += format_text(" (int8: {})", room.model + fit.saved_bytes);
     add("arena", room.arena);
     add("code, stack and variables taken as", room.others);
     const bool too_small = room.needed() > room.region.bytes;

@@ -72,6 +72,7 @@ struct BoardFit {
   bool fits = false;
   // If the model does not fit: options whose limits make the arena fit; absent if none do.
   std::optional<std::string> limits_that_fit;
+  uint64_t saved_bytes = 0;  // by weights of 4 bits, in the memory of the model
 };
 
 struct BoardDemand {

@@ -141,7 +141,9 @@ std::string describe_languages(const ModelSpec& spec) {
 }
 
 std::string file_line(const Report& report) {
-  return format_text("{:12} {:>12} bytes, self-test of {} lines\n", "file", report.file_bytes, report.self_test_lines);
+  const bool is_packed = report.int8_bytes != report.file_bytes;
+  return format_text("{:12} {:>12} bytes{}, self-test of {} lines\n", "file", report.file_bytes,
+      is_packed ? format_text(" (int8: {})", report.int8_bytes) : "", report.self_test_lines);
 }
 
 std::string arena_line(const Report& report, const std::string& limits) {
@@ -306,6 +308,7 @@ Value report_json(const Report& report) {
   }
   for (const auto& [name, bytes] : report.sections) json["sections"][name] = bytes;
   json["file_bytes"] = report.file_bytes;
+  if (report.int8_bytes != report.file_bytes) json["int8_file_bytes"] = report.int8_bytes;
   json["self_test_lines"] = report.self_test_lines;
   const goldcrest_memory& memory = report.memory.memory;
   json["limits"] = limits_json(memory.limits);

@@ -23,7 +23,7 @@ struct Report {
   goldcrest_info info = {};
   std::vector<TensorRecord> tensors;
   std::vector<std::pair<std::string, uint64_t>> sections;  // name, bytes
-  uint64_t file_bytes = 0;
+  uint64_t file_bytes = 0, int8_bytes = 0;                 // int8_bytes: the file's without weights of 4 bits
   size_t self_test_lines = 0;
   Work work;
   bool is_shape = false;  // a model without weights, so the report leaves them out

@@ -64,7 +64,9 @@ std::string verdict_html(const Report& report) {
   const goldcrest_memory& memory = report.memory.memory;
   const std::string arena = format_text("{} bytes, for {}", memory.arena_bytes, limits_text(memory.limits));
   std::string html = "<div class=tiles>" +
-                     tile("File", short_bytes(report.file_bytes), format_text("{} bytes", grouped(report.file_bytes))) +
+                     tile("File", short_bytes(report.file_bytes),
+                         format_text("{} bytes{}", grouped(report.file_bytes),
+                             report.int8_bytes != report.file_bytes ? "; in int8 " + grouped(report.int8_bytes) : "")) +
                      tile("Arena", short_bytes(memory.arena_bytes), arena) + loss_tile(report) + board_tile(report) +
                      "</div>\n";
   for (const std::string& warning : report.spec->warnings)

@@ -50,8 +50,9 @@ struct FineInputs {
   Refined refined;
   Packed packed;
   std::optional<PackedChoice> packed_choice;
-  uint64_t exact_bytes = 0;                // --accuracy exact would add them to the file
-  std::optional<size_t> identical_before;  // the evaluation's lines, in a coarse search
+  uint64_t exact_bytes = 0;                 // --accuracy exact would add them to the file
+  std::optional<size_t> identical_before;   // the evaluation's lines, in a coarse search
+  std::optional<size_t> identical_in_int8;  // those without weights of 4 bits
   bool any() const { return !matrices.empty() || !ranking.empty() || refined.any() || packed.bytes > 0; }
 };
 

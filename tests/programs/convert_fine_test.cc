@@ -207,14 +207,17 @@ TEST_F(Convert, MeasuresAndBoundsTheDivergence) {
   for (size_t n = 0; const std::string& line : lines_of(read_file(validation_file("g2p"))))
     if (n++ % 25 == 0) words += line + "\n";
   const std::string lines = folder.write("words", words);
+  nlohmann::json report;
   const auto divergence = [&](const Arguments& options) {
-    return convert_json(checkpoint, concat({"-o", output, "--evaluate", lines, "--metric", "kl"}, options))
-        .at("evaluation")
-        .at("divergence")
-        .get<double>();
+    report = convert_json(checkpoint, concat({"-o", output, "--evaluate", lines, "--metric", "kl"}, options));
+    return report.at("evaluation").at("divergence").get<double>();
   };
   EXPECT_LT(divergence({"--weights", "float32"}), 1e-4);
-  const double of_int8 = divergence({}), of_packed = divergence({"--pack", "all", "--calibrate", lines});
+  const double of_int8 = divergence({});
+  const nlohmann::json identical = report.at("evaluation").at("identical_lines");
+  const double of_packed = divergence({"--pack", "all", "--calibrate", lines});
+  EXPECT_EQ(report.at("fine_inputs").at("identical_in_int8"), identical);
+  EXPECT_LT(report.at("evaluation").at("identical_lines"), identical);
   EXPECT_GT(of_int8, 0.01);
   EXPECT_LT(of_int8, 0.06);
   EXPECT_GT(of_packed, 0.3);
@@ -262,6 +265,11 @@ TEST_F(Convert, WeightsOfFourBits) {
     return static_cast<double>(std::filesystem::file_size(file));
   };
   EXPECT_LT(bytes(packed), 0.6 * bytes(converted_model("g2p")));
+  EXPECT_EQ(report.at("int8_file_bytes").get<double>(), bytes(converted_model("g2p")));
+  const std::string shape =
+      convert(checkpoint / "config.json", {"--shape", "--pack", "linear", "--board", "rpi-pico2"}).out;
+  EXPECT_TRUE(has(shape, " (int8: 12")) << shape;
+  EXPECT_TRUE(has(shape, "Cortex-M7                        1.34x           slower, 0.81x")) << shape;
   EXPECT_EQ(convert(packed, {"-o", wide, "--pack", "none"}).status, 0);
   EXPECT_EQ(bytes(wide), bytes(converted_model("g2p")));
   const auto scored = [](const std::filesystem::path& file) {
