@@ -113,10 +113,12 @@ void UtteranceCutter::take_frame(const int16_t* samples) {
   recent_.push_back(value);
   if (recent_.size() > kRecentFrames) recent_.pop_front();
   pending_.insert(pending_.end(), samples, samples + frame_);
+  const bool was_noise = !speaks_ && 2 * sure_frames_ < least_answer_ && quiet_frames_ >= least_answer_;
   const bool speech = is_speech(samples, value, &loudness_.emplace_back());
   if (speech) ++speech_frames_;
   quiet_frames_ = speech ? 0 : quiet_frames_ + 1;
   wait_frames_ = speech_frames_ > 0 ? wait_frames_ + 1 : 0;
+  said_frames_ = speech && was_noise ? 1 : std::min(said_frames_ + 1, wait_frames_);
   if (speech_frames_ == 0) sure_frames_ = 0, clearest_ = voice_ == nullptr ? 1 : 0;
   const bool answers = ++since_utterance_ < soon_;
   const bool is_clear = clearest_ >= (answers ? kClearAnswer : kClearSpeech) || sure_frames_ >= span_;
@@ -183,7 +185,7 @@ void UtteranceCutter::end_utterance(size_t n_samples) {
   utterance.speech_end = utterance.end();
   if (voice_ == nullptr) return;
   const size_t n = loudness_.size();
-  utterance.speech_begin += (n - std::min(n, wait_frames_)) * frame_;
+  utterance.speech_begin += (n - std::min(n, said_frames_)) * frame_;
   const uint64_t last = begin_ + (n - std::min(n, doubt_frames_)) * frame_;
   if (last > utterance.speech_begin) utterance.speech_end = std::min(last, utterance.speech_end);
 }

@@ -80,6 +80,7 @@ class UtteranceCutter {
   size_t doubt_frames_ = 0;                             // since the last frame that surely is speech
   size_t since_utterance_;                              // frames after the last one ended
   size_t wait_frames_ = 0;                              // since the first frame of speech
+  size_t said_frames_ = 0;                              // the same without a noise before it
   size_t sure_frames_ = 0;                              // frames that surely are speech
   double clearest_ = 0;                                 // the highest probability since the first frame of speech
   bool speaks_ = false;                                 // an utterance has begun
