@@ -259,12 +259,17 @@ TEST(Transcribe, AnAnswerNeedsLessThanAFirstUtterance) {
                               {"decoder.rnn.bias_ih", 384, 20}, {"decoder.rnn.weight_ih", 256 * 128, 1},
                               {"decoder.decoder.2.weight", 0, 6.84f}, {"decoder.decoder.2.bias", 0, -3}});
   const std::string model = random_speech_model("moonshine", {"--voice", detector});
-  const auto count = [&](const std::vector<std::pair<int, int>>& parts) {  // means of samples, steps
+  using Parts = std::vector<std::pair<int, int>>;  // means of samples, steps
+  const auto starts = [&](const Parts& parts) {
     Samples sound;
     for (const auto& [mean, steps] : parts)
       for (int i = 0; i < steps * 512; ++i) sound.push_back(static_cast<int16_t>(mean + (i % 2 == 0 ? 0 : mean / 10)));
-    return utterances_of(model, {"--no-guards"}, bytes_of(sound)).size();
+    std::vector<double> found;  // steps
+    for (const nlohmann::json& heard : utterances_of(model, {"--no-guards"}, bytes_of(sound)))
+      found.push_back(heard.at("start").get<double>() * kRate / 512);
+    return found;
   };
+  const auto count = [&](const Parts& parts) { return starts(parts).size(); };
   const std::pair rest(0, 40), spoken(8000, 10), answer(2000, 5);
   EXPECT_EQ(count({rest, answer, rest}), 0u);
   EXPECT_EQ(count({rest, spoken, rest, answer, rest}), 2u);
@@ -272,6 +277,10 @@ TEST(Transcribe, AnAnswerNeedsLessThanAFirstUtterance) {
   EXPECT_EQ(count({rest, spoken, {0, 200}, answer, rest}), 1u);
   EXPECT_EQ(count({rest, {2000, 9}, rest}), 0u);
   EXPECT_EQ(count({rest, {2000, 10}, rest}), 1u);
+  // A short noise and a pause come before an utterance; without one of them, it is a word.
+  EXPECT_NEAR(starts({rest, {2000, 2}, {0, 5}, spoken, rest}).at(0), 47, 0.01);
+  EXPECT_NEAR(starts({rest, {2000, 3}, {0, 5}, spoken, rest}).at(0), 40, 0.01);
+  EXPECT_NEAR(starts({rest, {2000, 2}, {0, 4}, spoken, rest}).at(0), 40, 0.01);
 }
 
 TEST(Transcribe, UnlikelyTextsAreMarkedAndDropped) {
@@ -413,6 +422,14 @@ TEST(Transcribe, ATextIsSpelledAsTheTermThatItIsLike) {
     EXPECT_EQ(spelled.at("text"), n_other == 1 ? term : text);
     EXPECT_EQ(spelled.at("words").at(0).at("word"), spelled.at("text"));
   }
+  // A term's next id gets a bonus: others are chosen after the letters that the text has.
+  std::ofstream terms(list);
+  for (char letter = 'a'; letter <= 'z'; ++letter)
+    if (letter != text[1]) terms << text[0] << letter << "\n";
+  terms.close();
+  const std::string biased = utterances_of(model, {kClip, "--no-guards", "--key-terms", list}, "").at(0).at("text");
+  EXPECT_EQ(biased[0], text[0]);
+  EXPECT_NE(biased, text);
 }
 
 // A file with ids that stand for times cuts a clip into segments itself; the ids are no text.
