@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // On the board: every kernel table hears in a clip what the host heard. Prints arena, stack (painted) and instructions
 // a second of sound; QEMU runs with `-icount shift=0`.
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -18,9 +19,14 @@ extern const char heard_hash[];  // 16 hexadecimal digits and a line feed
 namespace goldcrest::test { namespace {
 alignas(GOLDCREST_ALIGN) uint8_t arena[MODEL_HEARD_ARENA_BYTES];
 
-int run_steps(goldcrest_engine* engine, size_t n_samples) {
+// longest_step: instructions
+int run_steps(goldcrest_engine* engine, size_t n_samples, uint64_t& longest_step) {
   int status = GOLDCREST_PAINTED(begin_to_hear, engine, heard_clip, n_samples);
-  while (status >= 0 && status != GOLDCREST_DONE) status = GOLDCREST_PAINTED(goldcrest_step, engine, nullptr);
+  while (status >= 0 && status != GOLDCREST_DONE) {
+    const uint64_t start = board_ticks();
+    status = GOLDCREST_PAINTED(goldcrest_step, engine, nullptr);
+    longest_step = std::max(longest_step, instructions_since(start));
+  }
   return status;
 }
 
@@ -40,8 +46,9 @@ bool hears(const char* kernels, size_t n_samples) {
   int status = GOLDCREST_PAINTED(goldcrest_model_info, model_heard, MODEL_HEARD_BYTES, &info, &detail);
   if (status >= 0) status = GOLDCREST_PAINTED(goldcrest_init, &engine, &config);
   if (status >= 0) status = GOLDCREST_PAINTED(goldcrest_self_test, engine, &detail);
+  uint64_t longest_step = 0;
   const uint64_t start = board_ticks();
-  if (status >= 0) status = run_steps(engine, n_samples);
+  if (status >= 0) status = run_steps(engine, n_samples, longest_step);
   const uint64_t instructions = instructions_since(start);
   if (status >= 0) status = heard_result(engine, 0, heard);
   if (status < 0) {
@@ -55,8 +62,10 @@ bool hears(const char* kernels, size_t n_samples) {
   std::printf("%-16s %u ids, hash %08" PRIx32 "%08" PRIx32 " %s: %s\n", kernels, static_cast<unsigned>(heard.n_tokens),
       static_cast<uint32_t>(heard.hash >> 32), static_cast<uint32_t>(heard.hash), same ? "same" : "DIFFERENT",
       heard.text);
-  std::printf("%-16s %" PRIu32 " thousand instructions a second of sound, arena %u bytes\n", kernels,
-      static_cast<uint32_t>(instructions * info.sample_rate / n_samples / 1000), static_cast<unsigned>(sizeof arena));
+  std::printf("%-16s %" PRIu32 " thousand instructions a second of sound, %" PRIu32
+              " thousand in the longest step, arena %u bytes\n",
+      kernels, static_cast<uint32_t>(instructions * info.sample_rate / n_samples / 1000),
+      static_cast<uint32_t>(longest_step / 1000), static_cast<unsigned>(sizeof arena));
   if (has_voice)
     std::printf("%-16s %" PRIu32 " thousand instructions a second of sound for the voice detector, %u bytes of RAM\n",
         kernels, static_cast<uint32_t>(voice_instructions * info.sample_rate / n_samples / 1000),
