@@ -60,9 +60,9 @@ struct SharedInputs {
   size_t n_bytes;
   bool made = false;
 };
-template <size_t kBytes = 43008> struct InputSpace : SharedInputs {
-  InputSpace() : SharedInputs{space, sizeof space} {}
-  alignas(64) uint8_t space[kSharesInputs ? kBytes : 64];
+template <size_t kBytes = 43008> struct InputSpace {
+  alignas(64) uint8_t bytes[kSharesInputs ? kBytes : 64];
+  SharedInputs shared = {bytes, sizeof bytes};
 };
 
 // y[m, j] = activation(product[m, j] + bias[j]) + residual[m, j], where product[m, j] is

@@ -147,11 +147,11 @@ Difference compare_output_block(const Kernels& table, const Kernels& specificati
       args.block_max = count % 4 != 0 ? largest.found.get() : nullptr;
       args.block_sum = sum.found.get();
       args.stride = stride;
-      InputSpace<> shared;
+      InputSpace<> space;
       for (size_t i = 0; i < y.found.size(); ++i) y.set(i, rng.uniform());  // with fine inputs, of the remainders
       args.linear.residual = count % 3 == 1 ? y.found.get() : nullptr;
       if (count % 3 == 0) {  // the second call reuses what the first has stored in `shared`
-        args.linear.shared = &shared;
+        args.linear.shared = &space.shared;
         table.int8.output_block(args);
       }
       table.int8.output_block(args);

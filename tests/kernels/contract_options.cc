@@ -42,8 +42,8 @@ Difference compare_fine_shape(
   LinearArgs<int8_t> args = inputs.args(rows, n, k, Layout::kN16K4, y.found.get());
   args.y_stride = y_stride;
   args.activation = kActivations[turn % 7 % 5];
-  InputSpace<> shared;
-  if (turn % 4 == 0) args.shared = &shared;
+  InputSpace<> space;
+  if (turn % 4 == 0) args.shared = &space.shared;
   for (uint32_t call = 0; call < n_calls; ++call) {  // a second call reuses the shared inputs
     if (place != 0) args.residual = place == 1 ? residual.get() : y.found.get();
     args.y = y.found.get();

@@ -61,10 +61,10 @@ class OutputLayer {
   // each row's log-sum-exp and logits hash.
   void run(Range rows, const OutputInputs& inputs, Range blocks, uint32_t task) const {
     const TopTokens lists = this->lists(task);
-    InputSpace<> shared;
+    InputSpace<> space;
     for (uint32_t i = blocks.first; i < blocks.first + blocks.count; ++i) {
       const Range outputs = block_outputs(i);
-      float* const logits = compute(rows, inputs, shared, outputs, lists, sums_, task);
+      float* const logits = compute(rows, inputs, space.shared, outputs, lists, sums_, task);
       trace_rows(step_.runtime,
           {"logits", static_cast<int32_t>(i), step_.rows.position, logits, rows.count, outputs.count, kOutputBlock});
       LogitBlock block = {logits, outputs, outputs_, lists, rows.first};
@@ -75,9 +75,9 @@ class OutputLayer {
 
   // The first of two passes: computes the log-sum-exp parts of `rows` within `blocks`.
   void sum(Range rows, const OutputInputs& inputs, Range blocks, uint32_t task) const {
-    InputSpace<> shared;
+    InputSpace<> space;
     for (uint32_t block = blocks.first; block < blocks.first + blocks.count; ++block)
-      (void)compute(rows, inputs, shared, block_outputs(block), lists(task), true, task);
+      (void)compute(rows, inputs, space.shared, block_outputs(block), lists(task), true, task);
   }
 
   // Ends the first pass: stores each row's log-sum-exp over the row's inputs, which `quantize` has read already.

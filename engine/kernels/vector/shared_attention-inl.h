@@ -61,8 +61,8 @@ __attribute__((noinline)) void score_shared_keys(const SharedGroup& group, V (&l
   layer.k = args.d_head;
   layer.layout = Layout::kN16K4;
   layer.activation = Activation::kNone;
-  InputSpace<kMostShared * kMaxHead * 5 / 2> shared;
-  if constexpr (kSharesInputs) layer.shared = &shared;
+  InputSpace<kMostShared * kMaxHead * 5 / 2> space;
+  if constexpr (kSharesInputs) layer.shared = &space.shared;
   for (uint32_t first = 0; first < args.n_keys; first += kKeysOfPanels) {
     const uint32_t rest = args.n_keys - first, n = rest < kKeysOfPanels ? rest : kKeysOfPanels;
     make_panels(args.keys + size_t{first} * args.d_head, n, args.d_head, panels);

@@ -219,7 +219,7 @@ inline Sums add_pairs(Sums sums, const Pairs& values, int32_t weights) {
     sums.q[i] = wasm_i32x4_add(sums.q[i], wasm_i32x4_dot_i16x8(values.q[i], wasm_i32x4_splat(weights)));
   return sums;
 }
-constexpr int kPairRows = 4, kPairVectors = 1;
+constexpr int kPairRows = 4, kPairVectors = 1;  // queries and vectors of values that are multiplied together
 
 // 64 bytes of a panel: four outputs a vector.
 struct W {

@@ -196,7 +196,7 @@ inline Sums add_pairs(Sums sums, const Pairs& values, int32_t weights) {
   const __m256i both = _mm256_set1_epi32(weights);
   return {add_word_products(sums.low, values.low, both), add_word_products(sums.high, values.high, both)};
 }
-constexpr int kPairRows = 6, kPairVectors = 1;
+constexpr int kPairRows = 6, kPairVectors = 1;  // queries and vectors of values that are multiplied together
 
 constexpr int kBlockInputs = 4, kXBlocks = 1;
 

@@ -119,7 +119,7 @@ inline Sums add_pairs(Sums sums, const Pairs& values, int32_t weights) {
   const __m512i both = _mm512_set1_epi32(weights);
   return {reinterpret_cast<__v16si>(_mm512_dpwssd_epi32(reinterpret_cast<__m512i>(sums.v), values.v, both))};
 }
-constexpr int kPairRows = 8, kPairVectors = 2;
+constexpr int kPairRows = 8, kPairVectors = 2;  // queries and vectors of values that are multiplied together
 
 constexpr int kBlockInputs = 4, kXBlocks = 1;
 
