@@ -69,10 +69,9 @@ std::vector<BoardFit> fit_boards(
   std::vector<BoardFit> fits;
   if (options.board.empty()) return fits;
   const BoardDemand demand = demand_of(image, memory, input);
-  for (const Board& board : find_boards(options.board)) {
-    fits.push_back(fit_board(board, demand));
-    fits.back().saved_bytes = bytes_in_int8(image) - image.size();
-  }
+  for (const Board& board : find_boards(options.board)) fits.push_back(fit_board(board, demand));
+  const uint64_t saved_bytes = bytes_in_int8(image) - image.size();
+  for (BoardFit& fit : fits) fit.saved_bytes = saved_bytes;
   return fits;
 }
 

@@ -30,7 +30,7 @@ uint64_t attention(const format::StackT& stack) {
 }
 
 // The speed of one row's products with packed weights, as times that with int8. Microcontrollers: memory is flash
-// outside of the chip, a cache any memory on it. x86 is measured, others are modelled (tests/arm_cycles).
+// outside of the chip, a cache any memory on it; both by instructions and bytes. x86 is measured, Pis are modelled.
 struct PackedPrice {
   const char* processor;
   double from_memory, from_cache;
