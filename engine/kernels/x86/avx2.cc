@@ -13,6 +13,14 @@ inline __v8si add_word_products(__v8si sums, __m256i a, __m256i b) {
   return sums + reinterpret_cast<__v8si>(_mm256_madd_epi16(a, b));
 }
 
+// Hides a value from the compiler, whose own order takes more registers than there are.
+inline __m256i in_register(__m256i x) {
+#ifdef __AVX__  // tests also emulate the intrinsics on machines without such registers
+  asm("" : "+x"(x));
+#endif
+  return x;
+}
+
 struct X {
   __m256i v;
 };
@@ -45,7 +53,7 @@ inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32
 }
 
 constexpr int kPackedTileRows = 4;
-constexpr bool kTwoChains = true;
+constexpr bool kTwoChains = false;  // four rows would not leave registers for products
 using GroupStart = int32_t;
 
 // Sums of 16 bits: two lanes for each output, with 8 * 127 * 16 as the largest magnitude in the end.
@@ -57,8 +65,8 @@ inline PackedSums start_group(int32_t start) { return {_mm256_set1_epi32(start),
 
 inline PackedSums add_nibbles(PackedSums sums, W nibbles, const int8_t* x) {
   const __m256i four = broadcast_four(x);
-  return {_mm256_add_epi16(sums.low, _mm256_maddubs_epi16(nibbles.low, four)),
-      _mm256_add_epi16(sums.high, _mm256_maddubs_epi16(nibbles.high, four))};
+  return {in_register(_mm256_add_epi16(sums.low, _mm256_maddubs_epi16(nibbles.low, four))),
+      in_register(_mm256_add_epi16(sums.high, _mm256_maddubs_epi16(nibbles.high, four)))};
 }
 
 inline PackedSums add_sums(PackedSums a, PackedSums b) {

@@ -109,14 +109,6 @@ void lay_out(const LinearArgs<int8_t>& args, const PairedRows& to) {
   to.first_separate[args.rows] = static_cast<uint32_t>(separate - to.separate);
 }
 
-// Hides a value from the compiler, whose own order takes more registers than there are.
-inline __m256i in_register(__m256i x) {
-#ifdef __AVX__  // tests also emulate the intrinsics on machines without such registers
-  asm("" : "+x"(x));
-#endif
-  return x;
-}
-
 template <int kRows, int kPanels>
 inline void multiply_pairs(
     const LinearArgs<int8_t>& args, const PairedRows& rows, uint32_t first_row, uint32_t output) {
