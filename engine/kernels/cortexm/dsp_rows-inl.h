@@ -343,42 +343,65 @@ inline void add_weighted(float (&sums)[16], int first, float weight, const int8_
 }
 #endif
 
-// Adds an integer weight times four values to their sums.
-inline void add_integers(int32_t (&sums)[8], int first, int32_t weight, int32_t values) {
-  const auto even = static_cast<int32_t>(even_bytes(static_cast<uint32_t>(values)));
-  const auto odd = static_cast<int32_t>(odd_bytes(static_cast<uint32_t>(values)));
-  sums[first] = __smlabb(even, weight, sums[first]);
-  sums[first + 1] = __smlabb(odd, weight, sums[first + 1]);
-  sums[first + 2] = __smlatb(even, weight, sums[first + 2]);
-  sums[first + 3] = __smlatb(odd, weight, sums[first + 3]);
-}
-
-// The same as attention_values below with integer weights, for eight columns.
+// The same as attention_values below with integer weights, for four columns. Keys without slots are taken in pairs.
 __attribute__((noinline)) void attention_integers(
-    const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float factor, float* out) {
-  const float* const end = args.weights + args.n_keys;
-  const size_t d_head = args.d_head;
-  int32_t sums[8] = {};
-  KeyRows rows(args, row);
-  for (const float* weight = args.weights; weight < end; ++weight) {
-    const int8_t* const value = values + rows.next() * d_head;
-    const auto integer = static_cast<int32_t>(float_bits(*weight));
-    add_integers(sums, 0, integer, load_word(value));
-    add_integers(sums, 4, integer, load_word(value + 4));
+    const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* value, float factor, float* out) {
+  const float* weight = args.weights;
+  const float* const end = weight + args.n_keys;
+  const uint8_t* slot = args.ancestor;
+  const size_t stride = args.position_stride * args.d_head;
+  int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
+  // Keeps values in their registers. Otherwise GCC computes them anew after the loop, which takes 40 bytes.
+#define GOLDCREST_DSP_KEEP(first, second) asm("" : "+r"(first), "+r"(second))
+  GOLDCREST_DSP_KEEP(sum0, sum1);
+  GOLDCREST_DSP_KEEP(sum2, sum3);
+  for (uint32_t singles = slot != nullptr ? args.n_keys : args.n_keys % 2; singles > 0; --singles, value += stride) {
+    const auto integer = static_cast<int32_t>(float_bits(*weight++));
+    const int8_t* from = value;
+    if (slot != nullptr) from += slot[row] * args.d_head, slot += args.ancestor_stride;
+    const auto word = static_cast<uint32_t>(load_word(from));
+    const auto even = static_cast<int32_t>(even_bytes(word)), odd = static_cast<int32_t>(odd_bytes(word));
+    sum0 = __smlabb(even, integer, sum0), sum1 = __smlabb(odd, integer, sum1);
+    sum2 = __smlatb(even, integer, sum2), sum3 = __smlatb(odd, integer, sum3);
+    GOLDCREST_DSP_KEEP(weight, value);
   }
-#pragma GCC unroll 8
-  for (int j = 0; j < 8; ++j) out[j] = bits_float(static_cast<uint32_t>(sums[j]));
-  asm volatile("" : : : "memory");  // the loop below takes less flash than eight conversions
+  uint32_t weights, first, second, pairs;
+#define GOLDCREST_DSP_TWO_KEYS(sum, pairs) "smlad %[" sum "], " pairs ", %[weights], %[" sum "]\n"
+  asm volatile(
+      "b 2f\n"
+      "1:\n"
+      "ldrd %[weights], %[first], [%[weight]], #8\n"
+      "ldr %[second], [%[value], %[stride]]\n"
+      "orr %[weights], %[weights], %[first], lsl #16\n"
+      "ldr %[first], [%[value]]\n"
+      "add %[value], %[value], %[stride], lsl #1\n"
+      "pkhbt %[pairs], %[first], %[second], lsl #16\n"
+      "pkhtb %[first], %[second], %[first], asr #16\n"
+      "sxtb16 %[second], %[pairs]\n" GOLDCREST_DSP_TWO_KEYS("sum0", "%[second]")
+      "sxtb16 %[pairs], %[pairs], ror #8\n" GOLDCREST_DSP_TWO_KEYS("sum1", "%[pairs]")
+      "sxtb16 %[second], %[first]\n" GOLDCREST_DSP_TWO_KEYS("sum2", "%[second]")
+      "sxtb16 %[first], %[first], ror #8\n" GOLDCREST_DSP_TWO_KEYS("sum3", "%[first]")
+      "2:\n"
+      "cmp %[weight], %[end]\n"
+      "bne 1b\n"
+      : [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3), [value] "+r"(value),
+      [weight] "+r"(weight), [weights] "=&r"(weights), [first] "=&r"(first), [second] "=&r"(second),
+      [pairs] "=&r"(pairs)
+      : [stride] "r"(stride), [end] "r"(end)
+      : "cc", "memory");
+  const int32_t sums[] = {sum0, sum1, sum2, sum3};
 #pragma GCC unroll 1
-  for (int j = 0; j < 8; ++j) out[j] = static_cast<float>(static_cast<int32_t>(float_bits(out[j]))) * factor;
+  for (const int32_t& sum : sums) *out++ = static_cast<float>(sum) * factor;
 }
 
 // out[j] = sum over t of weights[t] * value[t, j], t ascending, for 16 columns.
 inline void attention_values(
     const AttentionArgs<int8_t>& args, uint32_t row, const int8_t* values, float factor, float* out) {
   if (args.has_integers()) {
-    attention_integers(args, row, values, factor, out);
-    return attention_integers(args, row, values + 8, factor, out + 8);
+#pragma GCC unroll 1
+    for (const float* const end = out + 16; out < end; values += 4, out += 4)
+      attention_integers(args, row, values, factor, out);
+    return;
   }
   float sums[16] = {};
   const float* weight = args.weights;
