@@ -259,11 +259,12 @@ TEST(Transcribe, AnAnswerNeedsLessThanAFirstUtterance) {
                               {"decoder.rnn.bias_ih", 384, 20}, {"decoder.rnn.weight_ih", 256 * 128, 1},
                               {"decoder.decoder.2.weight", 0, 6.84f}, {"decoder.decoder.2.bias", 0, -3}});
   const std::string model = random_speech_model("moonshine", {"--voice", detector});
-  using Parts = std::vector<std::pair<int, int>>;  // means of samples, steps
+  using Parts = std::vector<std::pair<int, int>>;  // means of samples (below 0: of a loud sound with mean 0), steps
   const auto starts = [&](const Parts& parts) {
     Samples sound;
     for (const auto& [mean, steps] : parts)
-      for (int i = 0; i < steps * 512; ++i) sound.push_back(static_cast<int16_t>(mean + (i % 2 == 0 ? 0 : mean / 10)));
+      for (int i = 0; i < steps * 512; ++i)
+        sound.push_back(static_cast<int16_t>(i % 2 == 0 ? mean : mean < 0 ? -mean : mean + mean / 10));
     std::vector<double> found;  // steps
     for (const nlohmann::json& heard : utterances_of(model, {"--no-guards"}, bytes_of(sound)))
       found.push_back(heard.at("start").get<double>() * kRate / 512);
@@ -277,10 +278,14 @@ TEST(Transcribe, AnAnswerNeedsLessThanAFirstUtterance) {
   EXPECT_EQ(count({rest, spoken, {0, 200}, answer, rest}), 1u);
   EXPECT_EQ(count({rest, {2000, 9}, rest}), 0u);
   EXPECT_EQ(count({rest, {2000, 10}, rest}), 1u);
-  // A short noise and a pause come before an utterance; without one of them, it is a word.
-  EXPECT_NEAR(starts({rest, {2000, 2}, {0, 5}, spoken, rest}).at(0), 47, 0.01);
-  EXPECT_NEAR(starts({rest, {2000, 3}, {0, 5}, spoken, rest}).at(0), 40, 0.01);
+  // A noise and a pause come before an utterance; clear or long speech is a word, and so is what goes on.
+  EXPECT_NEAR(starts({rest, {8000, 2}, {0, 5}, spoken, rest}).at(0), 47, 0.01);
+  EXPECT_NEAR(starts({rest, {2000, 5}, {0, 5}, spoken, rest}).at(0), 50, 0.01);
+  EXPECT_NEAR(starts({rest, spoken, rest, {2000, 5}, {0, 5}, spoken, rest}).at(1), 100, 0.01);
+  EXPECT_NEAR(starts({rest, {2000, 6}, {0, 5}, spoken, rest}).at(0), 40, 0.01);
+  EXPECT_NEAR(starts({rest, {8000, 3}, {0, 5}, spoken, rest}).at(0), 40, 0.01);
   EXPECT_NEAR(starts({rest, {2000, 2}, {0, 4}, spoken, rest}).at(0), 40, 0.01);
+  EXPECT_NEAR(starts({rest, {2000, 2}, {-3000, 5}, spoken, rest}).at(0), 40, 0.01);
 }
 
 TEST(Transcribe, UnlikelyTextsAreMarkedAndDropped) {

@@ -113,12 +113,15 @@ void UtteranceCutter::take_frame(const int16_t* samples) {
   recent_.push_back(value);
   if (recent_.size() > kRecentFrames) recent_.pop_front();
   pending_.insert(pending_.end(), samples, samples + frame_);
-  const bool was_noise = !speaks_ && 2 * sure_frames_ < least_answer_ && quiet_frames_ >= least_answer_;
+  // A noise that the detector doubts falls silent before the words; a word that it doubts goes on as loud.
+  const bool was_clear = 2 * sure_frames_ >= least_answer_ && (clearest_ >= kClearSpeech || sure_frames_ >= span_);
+  const auto pause = recent_.end() - static_cast<std::ptrdiff_t>(std::min(quiet_frames_ + 1, recent_.size()));
+  const bool had_pause = quiet_frames_ >= least_answer_ && *std::min_element(pause, recent_.end()) < value;
   const bool speech = is_speech(samples, value, &loudness_.emplace_back());
   if (speech) ++speech_frames_;
   quiet_frames_ = speech ? 0 : quiet_frames_ + 1;
   wait_frames_ = speech_frames_ > 0 ? wait_frames_ + 1 : 0;
-  said_frames_ = speech && was_noise ? 1 : std::min(said_frames_ + 1, wait_frames_);
+  said_frames_ = speech && had_pause && !was_clear ? 1 : std::min(said_frames_ + 1, wait_frames_);
   if (speech_frames_ == 0) sure_frames_ = 0, clearest_ = voice_ == nullptr ? 1 : 0;
   const bool answers = ++since_utterance_ < soon_;
   const bool is_clear = clearest_ >= (answers ? kClearAnswer : kClearSpeech) || sure_frames_ >= span_;
