@@ -279,13 +279,13 @@ TEST(Transcribe, AnAnswerNeedsLessThanAFirstUtterance) {
   EXPECT_EQ(count({rest, {2000, 9}, rest}), 0u);
   EXPECT_EQ(count({rest, {2000, 10}, rest}), 1u);
   // A noise and a pause come before an utterance; clear or long speech is a word, and so is what goes on.
-  EXPECT_NEAR(starts({rest, {8000, 2}, {0, 5}, spoken, rest}).at(0), 47, 0.01);
-  EXPECT_NEAR(starts({rest, {2000, 5}, {0, 5}, spoken, rest}).at(0), 50, 0.01);
-  EXPECT_NEAR(starts({rest, spoken, rest, {2000, 5}, {0, 5}, spoken, rest}).at(1), 100, 0.01);
-  EXPECT_NEAR(starts({rest, {2000, 6}, {0, 5}, spoken, rest}).at(0), 40, 0.01);
-  EXPECT_NEAR(starts({rest, {8000, 3}, {0, 5}, spoken, rest}).at(0), 40, 0.01);
-  EXPECT_NEAR(starts({rest, {2000, 2}, {0, 4}, spoken, rest}).at(0), 40, 0.01);
-  EXPECT_NEAR(starts({rest, {2000, 2}, {-3000, 5}, spoken, rest}).at(0), 40, 0.01);
+  EXPECT_NEAR(starts({rest, {8000, 2}, {0, 5}, spoken, rest}).at(0), 46, 0.01);
+  EXPECT_NEAR(starts({rest, {2000, 5}, {0, 5}, spoken, rest}).at(0), 49, 0.01);
+  EXPECT_NEAR(starts({rest, spoken, rest, {2000, 5}, {0, 5}, spoken, rest}).at(1), 99, 0.01);
+  EXPECT_NEAR(starts({rest, {2000, 6}, {0, 5}, spoken, rest}).at(0), 39, 0.01);
+  EXPECT_NEAR(starts({rest, {8000, 3}, {0, 5}, spoken, rest}).at(0), 39, 0.01);
+  EXPECT_NEAR(starts({rest, {2000, 2}, {0, 4}, spoken, rest}).at(0), 39, 0.01);
+  EXPECT_NEAR(starts({rest, {2000, 2}, {-3000, 5}, spoken, rest}).at(0), 39, 0.01);
 }
 
 TEST(Transcribe, UnlikelyTextsAreMarkedAndDropped) {

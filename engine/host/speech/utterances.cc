@@ -188,7 +188,7 @@ void UtteranceCutter::end_utterance(size_t n_samples) {
   utterance.speech_end = utterance.end();
   if (voice_ == nullptr) return;
   const size_t n = loudness_.size();
-  utterance.speech_begin += (n - std::min(n, said_frames_)) * frame_;
+  utterance.speech_begin += (n - std::min(n, said_frames_ + 1)) * frame_;  // the detector hears words a step late
   const uint64_t last = begin_ + (n - std::min(n, doubt_frames_)) * frame_;
   if (last > utterance.speech_begin) utterance.speech_end = std::min(last, utterance.speech_end);
 }
