@@ -84,7 +84,7 @@ template <typename Element> struct LinearArgs {
   Activation activation;
   const void* backend = nullptr;  // Kernels.backend
   bool is_only_task = false;      // no other task of this engine runs: a backend may use all threads
-  // Not null: w is packed (model/packed.h), and these are its multipliers. int8 only, by linear_packed or in firmware.
+  // Not null: multipliers of a packed w (model/packed.h), aligned to 16. int8 only, by linear_packed or in firmware.
   const int8_t* multipliers = nullptr;
   SharedInputs* shared = nullptr;  // for x; null: no other call reads the same rows
   [[gnu::always_inline]] bool is_packed() const { return has_packed(multipliers != nullptr); }

@@ -50,17 +50,12 @@ void multiply(const Pass& pass, const LinearView& matrix, Quantized, const Finis
 }
 
 LinearView slice_outputs(const LinearView& view, uint32_t first, uint32_t n) {
-  // In every layout, 16 outputs have 16 * k weights and 64 bytes of each parameter; packed weights have half the bytes,
-  // and multipliers.
+  // In every layout, 16 outputs have 16 * k weights and 64 bytes of each parameter. If weights are packed, the outputs
+  // have 256 bytes and 16 multipliers for each group.
   LinearView slice = view;
-  const uint32_t panels = first / 16;
-  if (view.is_packed()) {
-    const uint32_t groups = packed_groups(view.k);  // a panel has 256 bytes of each, and 16 multipliers
-    slice.weights += panels * 4 * groups;
-    slice.to_multipliers -= panels * 15 * groups;
-  } else {
-    slice.weights += panels * (view.k / 4 * bytes_of(view.weight_type));
-  }
+  const uint32_t panels = first / 16, groups = view.is_packed() ? panels * packed_groups(view.k) : 0;
+  slice.weights += view.is_packed() ? 4 * groups : panels * (view.k / 4 * bytes_of(view.weight_type));
+  slice.to_multipliers -= 15 * groups;
   slice.scale += panels;
   slice.bias += panels;
   slice.weight_sum += panels;

@@ -42,8 +42,8 @@ struct PackedBlock {
 // Returns the first byte of an output.
 inline const uint8_t* nibbles_of(const PackedMatrix& matrix, uint32_t output) {
   const PackedBlock block = packed_block(matrix.layout);
-  return matrix.nibbles + nibble_bytes(output / block.outputs * block.outputs, matrix.k) +
-         output % block.outputs * block.inputs;
+  const uint32_t in_block = output & (block.outputs - 1);
+  return matrix.nibbles + nibble_bytes(output - in_block, matrix.k) + in_block * block.inputs;
 }
 
 // w [kPackedGroup] <- the int8 weights of an output and a group of inputs, padding too. Returns their multiplier.

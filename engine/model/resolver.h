@@ -48,11 +48,11 @@ struct Resolver : Sections {
   explicit Resolver(const Sections& sections) : Sections(sections) {}
 
   [[gnu::always_inline]] LinearView linear(const format::Linear& table) const {
+    const uint32_t n = pad16(table.n()), k = pad16(table.k());
     return {weights + table.weights(), parameters + table.scale(), parameters + table.bias(),
-        parameters + table.weight_sum(), pad16(table.n()), pad16(table.k()),
-        is_float32 ? WeightType::kFloat32 : WeightType::kInt8, has_fine_input(table),
-        is_refined(table) ? static_cast<uint16_t>(pad16(table.n()) / 16) : uint16_t{0},
-        static_cast<Layout>(table.layout()), is_packed(table) ? pad16(table.n()) * packed_groups(table.k()) : 0};
+        parameters + table.weight_sum(), n, k, is_float32 ? WeightType::kFloat32 : WeightType::kInt8,
+        has_fine_input(table), is_refined(table) ? static_cast<uint16_t>(n / 16) : uint16_t{0},
+        static_cast<Layout>(table.layout()), is_packed(table) ? n * packed_groups(k) : 0};
   }
 
   NormView norm(const format::Norm* table) const {

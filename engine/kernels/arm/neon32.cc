@@ -66,14 +66,19 @@ inline V join(const FourDots (&dots)[4]) {
 constexpr int kTilePanels[] = {1, 1};
 constexpr int kTileSplits[] = {1, 1};
 constexpr bool kFinishesTogether = false;
+using PackedAcc = Acc;
+// There is no instruction for it.
+inline uint32_t crc32c_words(uint32_t crc, const void* data, size_t n) { return crc32c(crc, data, n); }
 }}  // namespace goldcrest
 
+#include "kernels/arm/neon_packed-inl.h"
 #include "kernels/vector/kernels-inl.h"
+#include "kernels/vector/packed-inl.h"
 #include "kernels/vector/shared_layer-inl.h"
 // The order matters: the tile uses the layers.
 #include "kernels/arm/neon32_tile-inl.h"
 
 namespace goldcrest {
 extern const Kernels kernels_arm_neon32;
-constexpr Kernels kernels_arm_neon32 = for_this_build(make_vector_table<linear>("arm_neon32", kCpuNeon));
+constexpr Kernels kernels_arm_neon32 = for_this_build(make_packed_table<linear>("arm_neon32", kCpuNeon));
 }  // namespace goldcrest

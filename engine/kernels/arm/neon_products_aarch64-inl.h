@@ -92,51 +92,19 @@ inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32
   return add_lanes(sum);
 }
 
-// For vector/packed-inl.h: sums of 16 bits, four lanes for each output, with 8 * 127 * 8 as the largest magnitude in
-// the end. Two of them fit 16 bits, too.
-constexpr int kPackedTileRows = 2;
-constexpr bool kTwoChains = false;
-using GroupStart = uint64_t;
-struct PackedSums {
-  int16x8_t q[8];
+// Holds the sums of 16 outputs of packed weights.
+struct PackedAcc {
+  int32x4_t q[4];
 };
 
-inline PackedSums start_group(uint64_t start) {
-  PackedSums sums;
-  for (int16x8_t& two : sums.q) two = vreinterpretq_s16_u64(vdupq_n_u64(start));
-  return sums;
-}
-
-inline PackedSums add_nibbles(PackedSums sums, W nibbles, const int8_t* x) {
-  const int8x8_t four = vget_low_s8(broadcast_four(x));
-  for (int i = 0; i < 4; ++i) {
-    sums.q[2 * i] = vmlal_s8(sums.q[2 * i], vget_low_s8(nibbles.q[i]), four);
-    sums.q[2 * i + 1] = vmlal_s8(sums.q[2 * i + 1], vget_high_s8(nibbles.q[i]), four);
+inline Acc packed_end(const PackedAcc& acc) {
+  Acc sums;
+  for (int i = 0; i < 8; ++i) {
+    const int32x4_t none = vdupq_n_s32(0), four = acc.q[i / 2];
+    sums.q[i] = i % 2 == 0 ? vzip1q_s32(four, none) : vzip2q_s32(four, none);
   }
   return sums;
-}
-
-inline Acc add_group(Acc acc, const PackedSums& sums, const int8_t* multipliers) {
-  const int8x16_t all = vld1q_s8(multipliers), twice[2] = {vzip1q_s8(all, all), vzip2q_s8(all, all)};
-  for (int i = 0; i < 4; ++i) {
-    const int16x8_t four = vpaddq_s16(sums.q[2 * i], sums.q[2 * i + 1]);  // outputs, in two lanes each
-    const int16x8_t m = vmovl_s8(i % 2 == 0 ? vget_low_s8(twice[i / 2]) : vget_high_s8(twice[i / 2]));
-    acc.q[2 * i] = vmlal_s16(acc.q[2 * i], vget_low_s16(four), vget_low_s16(m));
-    acc.q[2 * i + 1] = vmlal_s16(acc.q[2 * i + 1], vget_high_s16(four), vget_high_s16(m));
-  }
-  return acc;
-}
-
-// Returns -8 times the sum of each fourth input.
-inline uint64_t group_start(const int8_t* x, uint32_t n) {
-  int16x8_t sums = vdupq_n_s16(0);
-  for (uint32_t i = 0; i < n; i += 8) sums = vaddw_s8(sums, vld1_s8(x + i));
-  const int16x4_t four = vadd_s16(vget_low_s16(sums), vget_high_s16(sums));
-  return vget_lane_u64(vreinterpret_u64_s16(vmul_n_s16(four, -8)), 0);
-}
-
-inline Acc packed_start(const int32_t*) {
-  const int32x4_t none = vdupq_n_s32(0);
-  return {{none, none, none, none, none, none, none, none}};
 }
 }}  // namespace goldcrest
+
+#include "kernels/arm/neon_packed-inl.h"

@@ -188,7 +188,7 @@ __attribute__((noinline)) Finish make_finish(const LinearArgs<int8_t>& args, uin
 }
 
 // Applies an activation that finish_sums cannot apply, and the residual, row by row. sums: [rows, 16]
-void finish_by_rows(const LinearArgs<int8_t>& args, Finish& finish, Output* sums) {
+inline void finish_by_rows(const LinearArgs<int8_t>& args, Finish& finish, Output* sums) {
   const size_t stride = args.y_stride;
   float* const y = finish.y;
   finish.y = &sums->value;  // overwrites the sums, because y may be the residual
@@ -202,6 +202,13 @@ void finish_by_rows(const LinearArgs<int8_t>& args, Finish& finish, Output* sums
     for (size_t j = at; j < at + 16; ++j, ++sums)
       args.y[j] = args.residual != nullptr ? sums->value + args.residual[j] : sums->value;
   }
+}
+
+// Ends the outputs of some panels. sums: [panels, rows, 16]
+__attribute__((noinline)) void finish_panels(
+    const LinearArgs<int8_t>& args, Finish& finish, Output* sums, uint32_t panels) {
+  if (is_simple(args.activation)) return finish_sums(finish, sums, panels);
+  for (; panels > 0; --panels, sums += 16 * (finish.end - finish.x_scale)) finish_by_rows(args, finish, sums);
 }
 
 template <uint32_t kRows> Chunk expand_rows(const int8_t* x, uint32_t k, uint32_t inputs, uint32_t* expanded) {
@@ -239,7 +246,6 @@ template <uint32_t kRows> void linear_rows(const LinearArgs<int8_t>& args, uint3
   const uint32_t n = args.n, k = args.k;
   const int8_t* const x = args.x + size_t{first_row} * k;
   Finish finish = make_finish(args, first_row, kRows);
-  const bool simple = is_simple(args.activation);
   Chunk chunk;
   for (uint32_t output = 0; output < n; output += 16 * kPanels) {
     const uint32_t end = n - output < 16 * kPanels ? n : output + 16 * kPanels;
@@ -253,37 +259,33 @@ template <uint32_t kRows> void linear_rows(const LinearArgs<int8_t>& args, uint3
       for (uint32_t panel = output; panel < end; panel += 16, w += 16 * k, to += 16 * kRows)
         add_products_of_panel<kRows>(chunk, w, to);
     }
-    if (simple) {
-      finish_sums(finish, sums, (end - output) / 16);
-      continue;
-    }
-    for (uint32_t panel = output; panel < end; panel += 16)
-      finish_by_rows(args, finish, sums + kRows * (panel - output));
+    finish_panels(args, finish, sums, (end - output) / 16);
   }
 }
 
 // Computes four rows or one at a time. Inputs that do not fit are expanded again for each panel.
 __attribute__((noinline)) void linear_packed(const LinearArgs<int8_t>& args) {
   constexpr uint32_t kInputs = 640;
-  uint32_t expanded[17 * kInputs / kPackedGroup];
+  uint32_t expanded[18 * kInputs / kPackedGroup];
   Output sums[64];
   for (uint32_t row = 0, rows; row < args.rows; row += rows) {
     rows = args.rows - row >= 4 ? 4 : 1;
     Finish finish = make_finish(args, row, rows);
-    const int8_t *w = args.w, *m = args.multipliers;
-    for (uint32_t panel = 0; panel < args.n; panel += 16) {
+    const int8_t* w = args.w;
+    PackedSums place = {args.multipliers, sums};
+    const uint32_t* end = nullptr;
+    uint32_t output = 0;
+    do {
       memset(sums, 0, sizeof sums);  // cppcheck-suppress memsetClassFloat; sums of 0 have no bits
-      for (uint32_t input = 0, inputs; input < args.k; input += inputs) {
+      uint32_t input = 0, inputs;
+      do {
         inputs = smaller(args.k - input, kInputs / rows);
-        if (panel == 0 || inputs < args.k)
-          expand_groups(args.x + size_t{row} * args.k + input, args.k, inputs, rows, expanded);
-        const uint32_t groups = packed_groups(inputs);
-        add_groups(expanded, expanded + 17 * rows * groups, w, {m, sums}, rows);
-        w += 256 * groups;
-        m += 16 * groups;
-      }
-      is_simple(args.activation) ? finish_sums(finish, sums, 1) : finish_by_rows(args, finish, sums);
-    }
+        if (end == nullptr || inputs < args.k)
+          end = expand_groups(args.x + size_t{row} * args.k + input, args.k, inputs, rows, expanded);
+        add_groups(expanded, end, w, place, rows);
+      } while ((input += inputs) < args.k);
+      finish_panels(args, finish, sums, 1);
+    } while ((output += 16) < args.n);
   }
 }
 

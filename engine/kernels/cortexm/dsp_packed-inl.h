@@ -8,24 +8,30 @@
 #if defined(__OPTIMIZE__)
 namespace goldcrest { namespace {
 // Expands some inputs of some rows, group by group: for each row -8 times the sum of its inputs, then for each four
-// inputs the pairs of all rows. Inputs that the last group lacks are 0.
-__attribute__((noinline)) void expand_groups(
-    const int8_t* from, size_t k, uint32_t inputs, uint32_t rows, uint32_t* to) {
-  for (uint32_t r = 0; r < rows; ++r, from += k) {
-    uint32_t* start = to + r;
-    uint32_t* pairs = to + rows + 2 * r;
-    for (const int8_t *x = from, *const end = from + inputs; x < end; start += 17 * rows, pairs += rows) {
+// inputs the pairs of all rows. All take two words a row. Inputs that the last group lacks are 0. Returns the end.
+__attribute__((noinline)) const uint32_t* expand_groups(
+    const int8_t* x, size_t k, uint32_t inputs, uint32_t rows, uint32_t* expanded) {
+  uint32_t* to = expanded;
+  for (uint32_t r = rows; r-- > 0;) {  // the last row's end is the end of all
+    const int8_t *from = x + r * k, *const end = from + inputs;
+    to = expanded + 2 * r;
+    do {
+      uint32_t* const start = to;
       int32_t sum = 0;
 #pragma GCC unroll 1
-      for (uint32_t i = 0; i < 8; ++i, x += 4, pairs += 2 * rows) {
-        const uint32_t word = x < end ? static_cast<uint32_t>(load_word(x)) : 0, even = even_bytes(word);
-        pairs[0] = even;
-        pairs[1] = odd_bytes(word);
-        sum = add_products(even, 0xfff8fff8u, add_products(pairs[1], 0xfff8fff8u, sum));
+      for (uint32_t i = 0; i < 8; ++i, from += 4) {
+        const uint32_t word = from < end ? static_cast<uint32_t>(load_word(from)) : 0;
+        to += 2 * rows;
+        asm("" : "+r"(from), "+r"(to));  // keeps the compiler from copies of both, which take flash
+        to[0] = even_bytes(word);
+        to[1] = odd_bytes(word);
+        sum = add_products(to[0], 0xfff8fff8u, add_products(to[1], 0xfff8fff8u, sum));
       }
       *start = static_cast<uint32_t>(sum);
-    }
+      to += 2 * rows;
+    } while (from < end);
   }
+  return to;
 }
 
 // clang-format off
@@ -44,64 +50,61 @@ constexpr uint32_t kNibbles = 0xf00f000fu;
   GOLDCREST_DSP_NIBBLES("%[pair]", w, "4") "smlad " sum ", %[pair], r10, " sum "\n" \
   GOLDCREST_DSP_NIBBLES("%[pair]", w, "12") "smlad " sum ", %[pair], r11, " sum "\n"
 #define GOLDCREST_DSP_GROUP_OF_ROW \
-  "ldr r4, [%[x]], #4\nmov r5, r4\nmov r6, r4\nmov r7, r4\n" GOLDCREST_DSP_BEGIN_BLOCKS \
+  "ldr r4, [%[x]], #8\nmov r5, r4\nmov r6, r4\nmov r7, r4\n" GOLDCREST_DSP_BEGIN_BLOCKS \
   "ldmia %[x]!, {r8-r11}\nldrd %[even], %[odd], [%[w]], #8\n" \
   GOLDCREST_DSP_TIMES_NIBBLES("r4", "%[even]") GOLDCREST_DSP_TIMES_NIBBLES("r5", "%[odd]") \
   "ldrd %[even], %[odd], [%[w]], #56\n" \
   GOLDCREST_DSP_TIMES_NIBBLES("r6", "%[even]") GOLDCREST_DSP_TIMES_NIBBLES("r7", "%[odd]") GOLDCREST_DSP_END_BLOCKS
+// After the 16th output of a panel the sums go on with the first one, x and w with the next group.
+#define GOLDCREST_DSP_NEXT_OUTPUT(label, x_bytes, w_bytes, last_w_bytes) \
+  "ittee ne\nsubne %[x], " x_bytes "\nsubne %[w], " w_bytes "\nsubeq %[w], " last_w_bytes "\nsubeq %[odd], #64\n" \
+  "str %[odd], %[sums]\nbne " label "\nldr %[even], %[end]\ncmp %[x], %[even]\nbne " label "\n"
 #define GOLDCREST_DSP_SCALE_GROUP_OF_ROW \
-  "ldr %[pair], [%[even]], #16\nstr %[even], %[place]\nldmia %[odd], {r8-r11}\n" \
+  "ldrd %[even], %[odd], %[place]\nldr %[pair], [%[even]], #4\nstr %[even], %[place]\ntst %[even], #15\n" \
+  "ldmia %[odd], {r8-r11}\n" \
   "sxtb %[even], %[pair]\nmla r8, %[even], r4, r8\nsxtb %[even], %[pair], ror #8\nmla r9, %[even], r5, r9\n" \
   "sxtb %[even], %[pair], ror #16\nmla r10, %[even], r6, r10\nasr %[even], %[pair], #24\n" \
-  "mla r11, %[even], r7, r11\nstmia %[odd], {r8-r11}\n"
+  "mla r11, %[even], r7, r11\nstmia %[odd]!, {r8-r11}\n" GOLDCREST_DSP_NEXT_OUTPUT("5b", "#72", "#240", "#48")
 
 // Four inputs of four rows by one output, whose weights are in even and odd.
 #define GOLDCREST_DSP_TWO_ROWS(first, second) \
-  "ldmia %[x]!, {r8-r11}\nsmlad " first ", %[even], r8, " first "\nsmlad " second ", %[even], r10, " second "\n" \
-  "smlad " first ", %[odd], r9, " first "\nsmlad " second ", %[odd], r11, " second "\n"
+  "ldmia %[x]!, {r5, r7, r9, r11}\n" \
+  "smlad " first ", %[even], r5, " first "\nsmlad " second ", %[even], r9, " second "\n" \
+  "smlad " first ", %[odd], r7, " first "\nsmlad " second ", %[odd], r11, " second "\n"
 #define GOLDCREST_DSP_GROUP_OF_FOUR_ROWS \
-  "ldmia %[x]!, {r4-r7}\n" GOLDCREST_DSP_BEGIN_BLOCKS "ldr %[pair], [%[w]], #64\n" \
+  "ldmia %[x]!, {r4-r11}\n" GOLDCREST_DSP_BEGIN_BLOCKS "ldr %[pair], [%[w]], #64\n" \
   GOLDCREST_DSP_LOWEST_NIBBLES("%[even]", "%[pair]") GOLDCREST_DSP_NIBBLES("%[odd]", "%[pair]", "8") \
-  GOLDCREST_DSP_TWO_ROWS("r4", "r5") GOLDCREST_DSP_TWO_ROWS("r6", "r7") \
+  GOLDCREST_DSP_TWO_ROWS("r4", "r6") GOLDCREST_DSP_TWO_ROWS("r8", "r10") \
   GOLDCREST_DSP_NIBBLES("%[even]", "%[pair]", "4") GOLDCREST_DSP_NIBBLES("%[odd]", "%[pair]", "12") \
-  GOLDCREST_DSP_TWO_ROWS("r4", "r5") GOLDCREST_DSP_TWO_ROWS("r6", "r7") GOLDCREST_DSP_END_BLOCKS
+  GOLDCREST_DSP_TWO_ROWS("r4", "r6") GOLDCREST_DSP_TWO_ROWS("r8", "r10") GOLDCREST_DSP_END_BLOCKS
 #define GOLDCREST_DSP_SCALE_GROUP_OF_FOUR_ROWS \
-  "ldrsb %[pair], [%[even]], #16\nstr %[even], %[place]\n" \
-  "ldr r8, [%[odd]]\nldr r9, [%[odd], #64]\nldr r10, [%[odd], #128]\nldr r11, [%[odd], #192]\n" \
-  "mla r8, %[pair], r4, r8\nmla r9, %[pair], r5, r9\nmla r10, %[pair], r6, r10\nmla r11, %[pair], r7, r11\n" \
-  "str r8, [%[odd]]\nstr r9, [%[odd], #64]\nstr r10, [%[odd], #128]\nstr r11, [%[odd], #192]\n"
-
-#define GOLDCREST_DSP_ALL_GROUPS(group, scale) \
-  asm volatile("5:\n" group \
-      "ldrd %[even], %[odd], %[place]\n" scale \
-      "ldr %[even], %[end]\n" "cmp %[x], %[even]\n" "bne 5b\n" \
-      : [x] "+r"(x), [w] "+r"(w), [mask] "+r"(mask), [even] "=&r"(even), [odd] "=&r"(odd), [pair] "=&r"(pair), \
-        [place] "+m"(place) \
-      : [end] "m"(end) \
-      : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "cc", "memory")
+  "ldrd %[even], %[odd], %[place]\nldrsb %[pair], [%[even]], #1\nstr %[even], %[place]\ntst %[even], #15\n" \
+  "ldr r5, [%[odd]]\nldr r7, [%[odd], #64]\nldr r9, [%[odd], #128]\nldr r11, [%[odd], #192]\n" \
+  "mla r5, %[pair], r4, r5\nmla r7, %[pair], r6, r7\nmla r9, %[pair], r8, r9\nmla r11, %[pair], r10, r11\n" \
+  "str r7, [%[odd], #64]\nstr r9, [%[odd], #128]\nstr r11, [%[odd], #192]\nstr r5, [%[odd]], #4\n" \
+  GOLDCREST_DSP_NEXT_OUTPUT("6b", "#288", "#252", "#60")
 // clang-format on
 
-// One instruction loads both fields. The next group's multipliers are 16 further. One row: of four outputs. Four
-// rows: of one output, 16 apart.
+// One instruction loads both fields. One row: of four outputs. Four rows: of one output, 16 apart.
 struct PackedSums {
-  const int8_t* multipliers;
+  const int8_t* multipliers;  // aligned to 16
   Output* sums;
 };
 
-// Adds the products of all groups, which end at `end`, with the outputs of a panel. rows: 1 or 4
-__attribute__((noinline)) void add_groups(
-    const uint32_t* first, const uint32_t* end, const int8_t* panel, PackedSums sums, uint32_t rows) {
-  const uint32_t together = rows == 1 ? 4 : 1;
-  for (const int8_t* const end_of_panel = panel + 64; panel < end_of_panel; panel += 4 * together) {
-    PackedSums place = sums;
-    const uint32_t* x = first;
-    const int8_t* w = panel;
-    uint32_t mask = kNibbles, even, odd, pair;
-    if (rows == 1) GOLDCREST_DSP_ALL_GROUPS(GOLDCREST_DSP_GROUP_OF_ROW, GOLDCREST_DSP_SCALE_GROUP_OF_ROW);
-    else GOLDCREST_DSP_ALL_GROUPS(GOLDCREST_DSP_GROUP_OF_FOUR_ROWS, GOLDCREST_DSP_SCALE_GROUP_OF_FOUR_ROWS);
-    sums.multipliers += together;
-    sums.sums += together;
-  }
+// Adds the products of all groups, which end at `end`, with the outputs of a panel. Moves `w` and `place` on to the
+// next group. rows: 1 or 4
+inline void add_groups(
+    const uint32_t* x, const uint32_t* end, const int8_t*& w, PackedSums& place, const uint32_t& rows) {
+  uint32_t mask = kNibbles, even, odd, pair;
+  asm volatile(
+      "ldr %[even], %[rows]\ncmp %[even], #1\nbne 6f\n"
+      "5:\n" GOLDCREST_DSP_GROUP_OF_ROW GOLDCREST_DSP_SCALE_GROUP_OF_ROW
+      "b 7f\n"
+      "6:\n" GOLDCREST_DSP_GROUP_OF_FOUR_ROWS GOLDCREST_DSP_SCALE_GROUP_OF_FOUR_ROWS "7:\n"
+      : [x] "+r"(x), [w] "+r"(w), [mask] "+r"(mask), [even] "=&r"(even), [odd] "=&l"(odd), [pair] "=&r"(pair),
+      [place] "+m"(place), [sums] "+m"(place.sums)
+      : [end] "m"(end), [rows] "m"(rows)
+      : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "cc", "memory");
 }
 }}      // namespace goldcrest
 #endif  // __OPTIMIZE__

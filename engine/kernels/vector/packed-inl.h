@@ -6,10 +6,12 @@
 //           Acc add_group(Acc, PackedSums, const int8_t* multipliers), of 16 outputs
 //   W low_nibbles(W), high_nibbles(W)      of each byte
 //   GroupStart group_start(const int8_t* x, uint32_t n)   -8 times the sum of 16 or 32 inputs, in the form of the sums
-//   Acc packed_start(const int32_t* weight_sum)           what finish() takes from the sums of 16 outputs
+//   Acc packed_start(const int32_t* weight_sum)           what finish() takes from the sums of 16 outputs; or another
+//           type in place of Acc, and Acc packed_end(that type)
 //   int kPackedTileRows, bool kTwoChains   rows of a tile; whether low and high nibbles have sums of their own
 
 namespace goldcrest { namespace {
+inline Acc packed_end(const Acc& sums) { return sums; }
 // starts: [rows, groups]
 template <int kRows, bool kPrefetches>
 inline void packed_tile(const LinearArgs<int8_t>& args, const GroupStart* starts, uint32_t first_row, uint32_t output) {
@@ -19,8 +21,8 @@ inline void packed_tile(const LinearArgs<int8_t>& args, const GroupStart* starts
   const int8_t* multipliers = args.multipliers + size_t{output} * n_groups;
   const int8_t* x = args.x + size_t{first_row} * args.k;
   starts += size_t{first_row} * n_groups;
-  Acc sums[kRows][1];
-  unrolled<kRows>([&](int r) { sums[r][0] = packed_start(args.weight_sum + output); });
+  decltype(packed_start(nullptr)) sums[kRows];
+  unrolled<kRows>([&](int r) { sums[r] = packed_start(args.weight_sum + output); });
   const auto add_groups = [&](uint32_t n, auto blocks) {
     for (uint32_t group = 0; group < n; ++group, multipliers += 16, ++starts) {
       PackedSums low[kRows], high[kTwoChains ? kRows : 1];
@@ -42,13 +44,15 @@ inline void packed_tile(const LinearArgs<int8_t>& args, const GroupStart* starts
       });
       unrolled<kRows>([&](int r) {
         if constexpr (kTwoChains) low[r] = add_sums(low[r], high[r]);
-        sums[r][0] = add_group(sums[r][0], low[r], multipliers);
+        sums[r] = add_group(sums[r], low[r], multipliers);
       });
     }
   };
   add_groups(args.k / kPackedGroup, Number<4>());
   if (args.k % kPackedGroup != 0) add_groups(1, Number<2>());
-  finish_tile(args, first_row, output, sums);
+  Acc ended[kRows][1];
+  unrolled<kRows>([&](int r) { ended[r][0] = packed_end(sums[r]); });
+  finish_tile(args, first_row, output, ended);
 }
 
 // flatten: sums stay in their registers from the first product to the output.

@@ -13,7 +13,7 @@ constexpr uint32_t kPieceBytes = 1u << 16;  // weights: the values are checked w
 bool packed_weights_valid(const PackedMatrix& matrix, const int32_t* weight_sum) {
   for (uint32_t output = 0; output < matrix.n; ++output) {
     int32_t sum = 0;
-    for (uint32_t group = 0; group < packed_groups(matrix.k); ++group) {
+    for (uint32_t group = packed_groups(matrix.k); group-- > 0;) {
       int8_t w[kPackedGroup];
       const int32_t m = unpack_group(matrix, output, group, w);
       if (m < -kMostMultiplier || m > kMostMultiplier) return false;

@@ -37,7 +37,7 @@ struct StoredMatrix {
   bool packed;  // read it with is_packed()
 
   [[gnu::always_inline]] bool is_packed() const { return has_packed(packed); }
-  uint64_t bytes() const { return is_packed() ? packed_bytes(n, k) : uint64_t{n} * k; }
+  [[gnu::noinline]] uint64_t bytes() const { return uint64_t{n} * (is_packed() ? packed_groups(k) * 17 : k); }
 };
 
 class Validator {
