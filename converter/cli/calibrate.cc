@@ -60,9 +60,7 @@ uint32_t rows_of_clip(const ModelSpec& spec, const OwnedSource& source) {
   const double seconds = static_cast<double>(source.view().samples.size()) / spec.encoder.frontend->sample_rate;
   return static_cast<uint32_t>(std::max<size_t>(1, rows_of_seconds(*spec.encoder.frontend, seconds)));
 }
-}  // namespace
 
-namespace {
 struct CalibratedSource {
   const OwnedSource* source;
   std::vector<int32_t> target;  // float32's result

@@ -56,7 +56,6 @@ inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32
 
 // For vector/packed-inl.h.
 constexpr int kPackedTileRows = 4;
-constexpr bool kTwoChains = false;
 using GroupStart = int32_t;
 using PackedSums = Acc;
 

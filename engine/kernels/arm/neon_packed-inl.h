@@ -5,7 +5,6 @@
 
 namespace goldcrest { namespace {
 constexpr int kPackedTileRows = 2;
-constexpr bool kTwoChains = false;
 using GroupStart = int16_t;
 struct PackedSums {
   int16x8_t q[8];

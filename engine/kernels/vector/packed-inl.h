@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of a few rows with packed weights. Nibbles are multiplied as they are, a group's sums begin with -8 times
 // the sum of its inputs, and they are multiplied by its outputs' multipliers once. The including file defines:
-//   PackedSums   the sums of a group for 16 outputs: start_group(GroupStart); add_sums(PackedSums, PackedSums);
+//   PackedSums   the sums of a group for 16 outputs: start_group(GroupStart);
 //           add_nibbles(PackedSums, W nibbles, const int8_t* x): 16 outputs x 4 inputs;
 //           Acc add_group(Acc, PackedSums, const int8_t* multipliers), of 16 outputs
 //   W low_nibbles(W), high_nibbles(W)      of each byte
 //   GroupStart group_start(const int8_t* x, uint32_t n)   -8 times the sum of 16 or 32 inputs, in the form of the sums
 //   Acc packed_start(const int32_t* weight_sum)           what finish() takes from the sums of 16 outputs; or another
 //           type in place of Acc, and Acc packed_end(that type)
-//   int kPackedTileRows, bool kTwoChains   rows of a tile; whether low and high nibbles have sums of their own
+//   int kPackedTileRows                    rows of a tile
 
 namespace goldcrest { namespace {
 inline Acc packed_end(const Acc& sums) { return sums; }
@@ -25,27 +25,19 @@ inline void packed_tile(const LinearArgs<int8_t>& args, const GroupStart* starts
   unrolled<kRows>([&](int r) { sums[r] = packed_start(args.weight_sum + output); });
   const auto add_groups = [&](uint32_t n, auto blocks) {
     for (uint32_t group = 0; group < n; ++group, multipliers += 16, ++starts) {
-      PackedSums low[kRows], high[kTwoChains ? kRows : 1];
-      unrolled<kRows>([&](int r) {
-        low[r] = start_group(starts[static_cast<size_t>(r) * n_groups]);
-        if constexpr (kTwoChains) high[r] = start_group(GroupStart());
-      });
+      PackedSums of_group[kRows];
+      unrolled<kRows>([&](int r) { of_group[r] = start_group(starts[static_cast<size_t>(r) * n_groups]); });
       unrolled<decltype(blocks)::kValue>([&](int) {
         const W nibbles = load_panel(w), of_low = low_nibbles(nibbles), of_high = high_nibbles(nibbles);
         unrolled<kRows>([&](int r) {
           const int8_t* const of_row = x + static_cast<size_t>(r) * args.k;
-          PackedSums& of_highs = kTwoChains ? high[r] : low[r];
-          low[r] = add_nibbles(low[r], of_low, of_row);
-          of_highs = add_nibbles(of_highs, of_high, of_row + 4);
+          of_group[r] = add_nibbles(add_nibbles(of_group[r], of_low, of_row), of_high, of_row + 4);
         });
         if constexpr (kPrefetches) prefetch(w, kAhead);
         w += 64;
         x += 8;
       });
-      unrolled<kRows>([&](int r) {
-        if constexpr (kTwoChains) low[r] = add_sums(low[r], high[r]);
-        sums[r] = add_group(sums[r], low[r], multipliers);
-      });
+      unrolled<kRows>([&](int r) { sums[r] = add_group(sums[r], of_group[r], multipliers); });
     }
   };
   add_groups(args.k / kPackedGroup, Number<4>());

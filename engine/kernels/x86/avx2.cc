@@ -53,7 +53,6 @@ inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32
 }
 
 constexpr int kPackedTileRows = 4;
-constexpr bool kTwoChains = false;  // four rows would not leave registers for products
 using GroupStart = int32_t;
 
 // Sums of 16 bits: two lanes for each output, with 8 * 127 * 16 as the largest magnitude in the end.
@@ -67,10 +66,6 @@ inline PackedSums add_nibbles(PackedSums sums, W nibbles, const int8_t* x) {
   const __m256i four = broadcast_four(x);
   return {in_register(_mm256_add_epi16(sums.low, _mm256_maddubs_epi16(nibbles.low, four))),
       in_register(_mm256_add_epi16(sums.high, _mm256_maddubs_epi16(nibbles.high, four)))};
-}
-
-inline PackedSums add_sums(PackedSums a, PackedSums b) {
-  return {_mm256_add_epi16(a.low, b.low), _mm256_add_epi16(a.high, b.high)};
 }
 
 inline Acc add_group(Acc acc, PackedSums sums, const int8_t* multipliers) {

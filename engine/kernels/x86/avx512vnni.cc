@@ -200,7 +200,6 @@ inline Acc minus_128_times(const int32_t* sums) {
 inline V to_floats(Acc acc) { return {_mm512_cvtepi32_ps(reinterpret_cast<__m512i>(acc.v))}; }
 
 constexpr int kPackedTileRows = 4;
-constexpr bool kTwoChains = true;
 using GroupStart = int32_t;
 
 // Nibbles are unsigned factors.
@@ -214,8 +213,6 @@ inline W high_nibbles(W w) { return low_nibbles(W{reinterpret_cast<__m512i>(rein
 inline PackedSums add_nibbles(PackedSums sums, W nibbles, const int8_t* x) {
   return accumulate_unsigned(sums, nibbles, broadcast_signed(x));
 }
-
-inline PackedSums add_sums(PackedSums a, PackedSums b) { return add(a, b); }
 
 inline Acc add_group(Acc acc, PackedSums sums, const int8_t* multipliers) {
   const __m512i m = _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(multipliers)));

@@ -76,7 +76,6 @@ inline FourDots dot_four(const int8_t* q, const int8_t* const (&keys)[4], uint32
 }
 
 constexpr int kPackedTileRows = 4;
-constexpr bool kTwoChains = true;
 using GroupStart = int32_t;
 
 // Nibbles are unsigned factors.
@@ -90,8 +89,6 @@ inline PackedSums start_group(int32_t start) {
 inline PackedSums add_nibbles(PackedSums sums, W nibbles, const int8_t* x) {
   return accumulate_unsigned(sums, nibbles, broadcast_signed(x));
 }
-
-inline PackedSums add_sums(PackedSums a, PackedSums b) { return add(a, b); }
 
 inline Acc add_group(Acc acc, PackedSums sums, const int8_t* multipliers) {
   const auto eight = [](const int8_t* m) {
