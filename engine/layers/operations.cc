@@ -36,7 +36,7 @@ LinearArgs<Element> linear_args(
     args.x_scale = x.scales;
     args.w_scale = tensors.scale;
     args.weight_sum = tensors.weight_sum;
-    args.multipliers = tensors.multipliers;
+    args.multipliers = tensors.is_packed() ? tensors.multipliers : nullptr;  // costs builds without them nothing
     skip_outputs(args, outputs.first);
   } else {
     args.w += size_t{outputs.first} * tensors.k;
@@ -160,9 +160,14 @@ template <typename Element> void output_block(const Runtime& runtime, const Outp
   const EmbeddingView& table = stack.embedding;
   const uint32_t n = pad16(table.vocab_size), k = stack.d_model_padded;
   const auto* const nibbles = runtime.tensor<uint8_t>(table.weights);
-  const auto* const multipliers = reinterpret_cast<const int8_t*>(nibbles + nibble_bytes(n, k));
-  embed_packed({nibbles, multipliers, n, k, table.layout}, token,
-      runtime.tensor<float>(table.scale)[token] * stack.embedding_scale, position, x);
+  const PackedMatrix matrix = {
+      nibbles, reinterpret_cast<const int8_t*>(nibbles + nibble_bytes(n, k)), n, k, table.layout};
+  const float scale = runtime.tensor<float>(table.scale)[token] * stack.embedding_scale;
+  int8_t w[kPackedGroup];
+  for (uint32_t i = 0; i < k; ++i) {
+    if (i % kPackedGroup == 0) unpack_group(matrix, token, i / kPackedGroup, w);
+    x[i] = static_cast<float>(w[i % kPackedGroup]) * scale + position[i];
+  }
 }
 
 template <typename Element>

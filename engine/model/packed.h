@@ -14,7 +14,8 @@ constexpr int32_t kMostMultiplier = 15;
 [[gnu::always_inline]] constexpr uint32_t packed_groups(uint32_t k) { return (k + kPackedGroup - 1) / kPackedGroup; }
 // Returns the bytes of n rows: of their nibbles; of nibbles and multipliers. n % 16 == 0
 [[gnu::always_inline]] constexpr size_t nibble_bytes(size_t n, uint32_t k) { return n * packed_groups(k) * 16; }
-constexpr uint64_t packed_bytes(uint64_t n, uint32_t k) { return n * packed_groups(k) * 17; }
+constexpr uint32_t packed_row_bytes(uint32_t k) { return packed_groups(k) * 17; }
+constexpr uint64_t packed_bytes(uint64_t n, uint32_t k) { return n * packed_row_bytes(k); }
 
 struct PackedMatrix {
   const uint8_t* nibbles;     // [n, k] in `layout`
@@ -48,6 +49,4 @@ inline const uint8_t* nibbles_of(const PackedMatrix& matrix, uint32_t output) {
 
 // w [kPackedGroup] <- the int8 weights of an output and a group of inputs, padding too. Returns their multiplier.
 int32_t unpack_group(const PackedMatrix& matrix, uint32_t output, uint32_t group, int8_t* w);
-// y [k] <- a row times `scale`, plus `position` [k]; each operation is rounded once.
-void embed_packed(const PackedMatrix& matrix, uint32_t row, float scale, const float* position, float* y);
 }  // namespace goldcrest

@@ -15,12 +15,4 @@ int32_t unpack_group(const PackedMatrix& matrix, uint32_t output, uint32_t group
   }
   return m;
 }
-
-void embed_packed(const PackedMatrix& matrix, uint32_t row, float scale, const float* position, float* y) {
-  int8_t w[kPackedGroup];
-  for (uint32_t i = 0; i < matrix.k; ++i) {
-    if (i % kPackedGroup == 0) unpack_group(matrix, row, i / kPackedGroup, w);
-    y[i] = static_cast<float>(w[i % kPackedGroup]) * scale + position[i];
-  }
-}
 }  // namespace goldcrest

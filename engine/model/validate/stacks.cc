@@ -144,7 +144,7 @@ int Validator::check_embedding(const format::Embedding* table, uint32_t d_model,
   if (is_projection(matrix)) return GOLDCREST_OK;
   GOLDCREST_TRY(check_int8_weights(matrix, nullptr, {name, -1}));
   report_idle(functions_.idle, section(format::SectionKind::Weights).at<int8_t>(matrix.units),
-      static_cast<size_t>(matrix.bytes()));
+      size_t{matrix.n} * matrix.row_bytes());
   return GOLDCREST_OK;
 }
 

@@ -37,7 +37,8 @@ struct StoredMatrix {
   bool packed;  // read it with is_packed()
 
   [[gnu::always_inline]] bool is_packed() const { return has_packed(packed); }
-  [[gnu::noinline]] uint64_t bytes() const { return uint64_t{n} * (is_packed() ? packed_groups(k) * 17 : k); }
+  uint32_t row_bytes() const { return is_packed() ? packed_row_bytes(k) : k; }
+  [[gnu::noinline]] uint64_t bytes() const { return uint64_t{n} * row_bytes(); }
 };
 
 class Validator {
