@@ -351,20 +351,8 @@ __attribute__((noinline)) void attention_integers(
   const uint8_t* slot = args.ancestor;
   const size_t stride = args.position_stride * args.d_head;
   int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
-  // Keeps values in their registers. Otherwise GCC computes them anew after the loop, which takes 40 bytes.
-#define GOLDCREST_DSP_KEEP(first, second) asm("" : "+r"(first), "+r"(second))
-  GOLDCREST_DSP_KEEP(sum0, sum1);
-  GOLDCREST_DSP_KEEP(sum2, sum3);
-  for (uint32_t singles = slot != nullptr ? args.n_keys : args.n_keys % 2; singles > 0; --singles, value += stride) {
-    const auto integer = static_cast<int32_t>(float_bits(*weight++));
-    const int8_t* from = value;
-    if (slot != nullptr) from += slot[row] * args.d_head, slot += args.ancestor_stride;
-    const auto word = static_cast<uint32_t>(load_word(from));
-    const auto even = static_cast<int32_t>(even_bytes(word)), odd = static_cast<int32_t>(odd_bytes(word));
-    sum0 = __smlabb(even, integer, sum0), sum1 = __smlabb(odd, integer, sum1);
-    sum2 = __smlatb(even, integer, sum2), sum3 = __smlatb(odd, integer, sum3);
-    GOLDCREST_DSP_KEEP(weight, value);
-  }
+#if defined(__OPTIMIZE__)  // the loop takes nearly every register
+  const float* const pairs_end = slot != nullptr ? weight : end - args.n_keys % 2;
   uint32_t weights, first, second, pairs;
 #define GOLDCREST_DSP_TWO_KEYS(sum, pairs) "smlad %[" sum "], " pairs ", %[weights], %[" sum "]\n"
   asm volatile(
@@ -382,13 +370,23 @@ __attribute__((noinline)) void attention_integers(
       "sxtb16 %[second], %[first]\n" GOLDCREST_DSP_TWO_KEYS("sum2", "%[second]")
       "sxtb16 %[first], %[first], ror #8\n" GOLDCREST_DSP_TWO_KEYS("sum3", "%[first]")
       "2:\n"
-      "cmp %[weight], %[end]\n"
+      "cmp %[weight], %[pairs_end]\n"
       "bne 1b\n"
       : [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3), [value] "+r"(value),
       [weight] "+r"(weight), [weights] "=&r"(weights), [first] "=&r"(first), [second] "=&r"(second),
       [pairs] "=&r"(pairs)
-      : [stride] "r"(stride), [end] "r"(end)
+      : [stride] "r"(stride), [pairs_end] "r"(pairs_end)
       : "cc", "memory");
+#endif
+  for (; weight < end; ++weight, value += stride) {
+    const int8_t* from = value;
+    if (slot != nullptr) from += slot[row] * args.d_head, slot += args.ancestor_stride;
+    const auto integer = static_cast<int32_t>(float_bits(*weight));
+    const auto word = static_cast<uint32_t>(load_word(from));
+    const auto even = static_cast<int32_t>(even_bytes(word)), odd = static_cast<int32_t>(odd_bytes(word));
+    sum0 = __smlabb(even, integer, sum0), sum1 = __smlabb(odd, integer, sum1);
+    sum2 = __smlatb(even, integer, sum2), sum3 = __smlatb(odd, integer, sum3);
+  }
   const int32_t sums[] = {sum0, sum1, sum2, sum3};
 #pragma GCC unroll 1
   for (const int32_t& sum : sums) *out++ = static_cast<float>(sum) * factor;
