@@ -171,7 +171,8 @@ struct LogitSumsArgs {
 constexpr bool kHasOnePass = kSharesInputs;
 constexpr uint32_t kMostFineInputs = 8192;
 
-constexpr uint32_t kMostPackedRows = 4, kMostPackedInputs = 8192;  // bounds of Kernels.linear_packed
+// Bounds of Kernels.linear_packed.
+constexpr uint32_t kMostPackedRows = kSharesInputs ? UINT32_MAX : 4, kMostPackedInputs = 8192;
 
 // y = ((x - mean) * (1 / sqrt(mean((x - mean)^2) + epsilon))) * gamma + beta, row by row over the first n columns. Rows
 // that are not centred have the mean 0.

@@ -20,21 +20,19 @@ void fill_operands() {
 }
 
 LinearArgs<int8_t> linear_args(uint32_t rows, uint32_t n, uint32_t k, Layout layout) {
-  LinearArgs<int8_t> args = {};
-  args.x = operands.q;
-  args.x_scale = operands.row_scale;
-  args.w = operands.w;
-  args.w_scale = operands.w_scale;
-  args.bias = operands.bias;
-  args.weight_sum = operands.weight_sum;
-  args.y = operands.y;
-  args.y_stride = n;
-  args.rows = rows;
-  args.n = n;
-  args.k = k;
-  args.layout = layout;
-  args.activation = Activation::kNone;
-  return args;
+  return {.x = operands.q,
+      .x_scale = operands.row_scale,
+      .w = operands.w,
+      .w_scale = operands.w_scale,
+      .bias = operands.bias,
+      .weight_sum = operands.weight_sum,
+      .y = operands.y,
+      .y_stride = n,
+      .rows = rows,
+      .n = n,
+      .k = k,
+      .layout = layout,
+      .activation = Activation::kNone};
 }
 
 double linear_rate(const Kernels& table, uint32_t rows, uint32_t k, Layout layout) {

@@ -35,14 +35,7 @@ Difference compare_quantize_rows(const TypedKernels<float>& table, const TypedKe
 }
 
 LinearArgs<float> linear_args(const float* x, const float* w, const float* bias, float* y) {
-  LinearArgs<float> args = {};
-  args.x = x;
-  args.w = w;
-  args.bias = bias;
-  args.y = y;
-  args.layout = Layout::kRowMajor;
-  args.activation = Activation::kNone;
-  return args;
+  return {.x = x, .w = w, .bias = bias, .y = y, .layout = Layout::kRowMajor, .activation = Activation::kNone};
 }
 
 Difference compare_linear(const TypedKernels<float>& table, const TypedKernels<float>& specification) {

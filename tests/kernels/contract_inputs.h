@@ -127,21 +127,19 @@ struct LinearInputs {
                         : w[size_t{row / 4} * 4 * k + size_t{column / 16} * 64 + row % 4 * 16 + column % 16];
       }
     }
-    LinearArgs<int8_t> args = {};
-    args.x = x.get();
-    args.x_scale = x_scale.get();
-    args.w = w.get();
-    args.w_scale = w_scale.get();
-    args.bias = bias.get();
-    args.weight_sum = sum.get();
-    args.y = y;
-    args.y_stride = n;
-    args.rows = rows;
-    args.n = n;
-    args.k = k;
-    args.layout = layout;
-    args.activation = Activation::kNone;
-    return args;
+    return {.x = x.get(),
+        .x_scale = x_scale.get(),
+        .w = w.get(),
+        .w_scale = w_scale.get(),
+        .bias = bias.get(),
+        .weight_sum = sum.get(),
+        .y = y,
+        .y_stride = n,
+        .rows = rows,
+        .n = n,
+        .k = k,
+        .layout = layout,
+        .activation = Activation::kNone};
   }
 
   GuardedBuffer<int8_t> x, w;

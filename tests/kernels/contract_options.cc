@@ -237,7 +237,7 @@ Difference compare_linear_packed(const Kernels& table, const Kernels& specificat
         for (const uint32_t k : sizes_of(run, kWidths, rng))
           if (Difference d = compare_packed_shape(table, specification, {rows, n, k, layout}, turn++, rng)) return d;
     for (const uint32_t k : {2048u, 2064u, 4096u, 12304u, 65536u}) {
-      for (const uint32_t rows : {1u, 5u}) {
+      for (const uint32_t rows : {1u, 5u, kIsBoard ? 1u : 9u}) {
         const uint32_t n = kIsBoard && k == 65536 ? 16 : 48;  // what a board's memory holds
         if (Difference d = compare_packed_shape(table, specification, {rows, n, k, layout}, turn++, rng)) return d;
       }

@@ -72,21 +72,19 @@ class LinearProblem {
   }
 
   LinearArgs<int8_t> args() {
-    LinearArgs<int8_t> args = {};
-    args.x = x.begin();
-    args.x_scale = x_scale.begin();
-    args.w = w.begin();
-    args.w_scale = w_scale.begin();
-    args.bias = bias.begin();
-    args.weight_sum = weight_sum.begin();
-    args.y = y.begin();
-    args.y_stride = shape_.n;
-    args.rows = rows_;
-    args.n = shape_.n;
-    args.k = shape_.k;
-    args.layout = Layout::kN16K4;
-    args.activation = Activation::kNone;
-    return args;
+    return {.x = x.begin(),
+        .x_scale = x_scale.begin(),
+        .w = w.begin(),
+        .w_scale = w_scale.begin(),
+        .bias = bias.begin(),
+        .weight_sum = weight_sum.begin(),
+        .y = y.begin(),
+        .y_stride = shape_.n,
+        .rows = rows_,
+        .n = shape_.n,
+        .k = shape_.k,
+        .layout = Layout::kN16K4,
+        .activation = Activation::kNone};
   }
 
   AlignedBuffer<int8_t> w, x;

@@ -7,7 +7,6 @@
 
 namespace goldcrest {
 namespace {
-constexpr uint32_t kExpandedBytes = 32768;  // on the stack
 // The sum of this many products is exact as a float: 120 * 127 * 1024 < 2^24.
 constexpr uint32_t kPieceInputs = 1024;
 constexpr uint32_t kPieceRows = 4;
@@ -17,41 +16,6 @@ void skip_rows(LinearArgs<int8_t>& args, uint32_t rows) {
   args.x_scale += rows;
   args.y += rows * args.y_stride;
   if (args.residual != nullptr) args.residual += rows * args.y_stride;
-}
-
-struct PackedRange {
-  uint32_t first, count;
-};
-
-// Expands 64 nibbles, all low or all high. Compilers make vectors of the loop.
-template <int kShift>
-void expand_block(const uint8_t* __restrict from, const uint8_t* __restrict multipliers, int8_t* __restrict to) {
-  for (uint32_t i = 0; i < 64; ++i)
-    to[i] = static_cast<int8_t>(multipliers[i] * static_cast<uint8_t>((from[i] >> kShift & 15) - 8));
-}
-
-// Gives each output's multiplier to its bytes of a block.
-template <uint32_t kInputs> void spread(const int8_t* m, uint8_t* to) {
-  for (uint32_t i = 0; i < 64 / kInputs; ++i) memset(to + i * kInputs, m[i], kInputs);
-}
-
-// to <- the int8 weights of these outputs and inputs, in the matrix' own layout. Both begin with a multiple of 16
-// or 32.
-void expand(const PackedMatrix& matrix, PackedRange outputs, PackedRange inputs, int8_t* to) {
-  const PackedBlock block = packed_block(matrix.layout);
-  uint8_t multipliers[64];
-  for (uint32_t output = outputs.first; output < outputs.first + outputs.count; output += block.outputs) {
-    const uint8_t* from = nibbles_of(matrix, output) + inputs.first * block.outputs / 2;
-    for (uint32_t input = 0; input < inputs.count; input += 2 * block.inputs, from += 64) {
-      const int8_t* const m = matrix.multipliers_of(output, inputs.first + input);
-      if (input % kPackedGroup == 0) (block.inputs == 4 ? spread<4> : spread<16>)(m, multipliers);
-      expand_block<0>(from, multipliers, to);
-      to += 64;
-      if (input + block.inputs == inputs.count) continue;  // the last 16 inputs of N4K16
-      expand_block<4>(from, multipliers, to);
-      to += 64;
-    }
-  }
 }
 
 // Adds the products of at most kPieceRows rows with 16 outputs' weights of some inputs, which were expanded to `piece`.
@@ -138,18 +102,9 @@ void skip_any_outputs(LinearArgs<int8_t>& args, uint32_t n) {
 
 void linear_packed(const Kernels& table, const LinearArgs<int8_t>& args) {
   if (!kExpandsPacked) return table.int8.linear(args);
-  // On x86 any number of rows is faster a few at a time than with expanded weights.
-  const uint32_t most_rows = kSharesInputs ? args.rows : kMostPackedRows;
-  const bool is_small = args.rows <= most_rows && args.k <= kMostPackedInputs && args.layout == Layout::kN16K4;
+  const bool is_small = args.rows <= kMostPackedRows && args.k <= kMostPackedInputs && args.layout == Layout::kN16K4;
+  if (table.linear_packed != nullptr && is_small) return table.linear_packed(args);
   LinearArgs<int8_t> part = args;
-  if (table.linear_packed != nullptr && is_small) {
-    for (uint32_t left = args.rows; left > 0; left -= part.rows) {
-      part.rows = left / ((left + kMostPackedRows - 1) / kMostPackedRows);
-      table.linear_packed(part);
-      skip_rows(part, part.rows);
-    }
-    return;
-  }
   const uint32_t whole = kExpandedBytes / args.k / 16 * 16, most = whole > 16 ? whole : 16;
   for (uint32_t first = 0; first < args.n; first += most) {
     const uint32_t n = smaller(args.n - first, most);

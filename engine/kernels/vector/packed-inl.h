@@ -12,15 +12,14 @@
 
 namespace goldcrest { namespace {
 inline Acc packed_end(const Acc& sums) { return sums; }
-// starts: [rows, groups]
-template <int kRows, bool kPrefetches>
+// starts: [kRows, groups]
+template <int kRows>
 inline void packed_tile(const LinearArgs<int8_t>& args, const GroupStart* starts, uint32_t first_row, uint32_t output) {
-  constexpr uint32_t kAhead = 1024;  // bytes; panels follow each other
+  constexpr uint32_t kAhead = 8192;  // bytes; panels follow each other
   const uint32_t n_groups = packed_groups(args.k);
   const int8_t* w = args.w + nibble_bytes(output, args.k);
   const int8_t* multipliers = args.multipliers + size_t{output} * n_groups;
   const int8_t* x = args.x + size_t{first_row} * args.k;
-  starts += size_t{first_row} * n_groups;
   decltype(packed_start(nullptr)) sums[kRows];
   unrolled<kRows>([&](int r) { sums[r] = packed_start(args.weight_sum + output); });
   const auto add_groups = [&](uint32_t n, auto blocks) {
@@ -33,7 +32,7 @@ inline void packed_tile(const LinearArgs<int8_t>& args, const GroupStart* starts
           const int8_t* const of_row = x + static_cast<size_t>(r) * args.k;
           of_group[r] = add_nibbles(add_nibbles(of_group[r], of_low, of_row), of_high, of_row + 4);
         });
-        if constexpr (kPrefetches) prefetch(w, kAhead);
+        prefetch(w, kAhead);
         w += 64;
         x += 8;
       });
@@ -48,28 +47,31 @@ inline void packed_tile(const LinearArgs<int8_t>& args, const GroupStart* starts
 }
 
 // flatten: sums stay in their registers from the first product to the output.
-template <int kRows, bool kPrefetches>
-__attribute__((noinline, flatten)) void packed_rows(const LinearArgs<int8_t>& layer) {
+template <int kRows>
+__attribute__((noinline, flatten)) void packed_rows(const LinearArgs<int8_t>& layer, uint32_t first) {
   constexpr int kTile = kRows < kPackedTileRows ? kRows : kPackedTileRows;
   const LinearArgs<int8_t> args = layer;  // a copy, which the stores cannot change
   GroupStart starts[kMostPackedInputs / kPackedGroup * kRows];
   GroupStart* next = starts;
   for (uint32_t r = 0; r < kRows; ++r)
     for (uint32_t i = 0; i < args.k; i += kPackedGroup)
-      *next++ = group_start(args.x + r * size_t{args.k} + i, args.k - i < kPackedGroup ? 16 : kPackedGroup);
+      *next++ = group_start(args.x + (first + r) * size_t{args.k} + i, args.k - i < kPackedGroup ? 16 : kPackedGroup);
   for (uint32_t output = 0; output < args.n; output += 16) {
-    packed_tile<kTile, kPrefetches>(args, starts, 0, output);
-    if constexpr (kTile < kRows) packed_tile<kRows - kTile, kPrefetches>(args, starts, kTile, output);
+    packed_tile<kTile>(args, starts, first, output);
+    if constexpr (kTile < kRows)
+      packed_tile<kRows - kTile>(args, starts + kTile * packed_groups(args.k), first + kTile, output);
   }
 }
 
-template <bool kPrefetches = true> void linear_packed_rows(const LinearArgs<int8_t>& args) {
-  static_assert(kMostPackedRows == 4 && kPackedTileRows >= 2);
-  switch (args.rows) {
-    case 1: return packed_rows<1, kPrefetches>(args);
-    case 2: return packed_rows<2, kPrefetches>(args);
-    case 3: return packed_rows<3, kPrefetches>(args);
-    default: return packed_rows<4, kPrefetches>(args);
+[[maybe_unused]] void linear_packed_rows(const LinearArgs<int8_t>& args) {
+  static_assert(kPackedTileRows >= 2);
+  for (uint32_t row = 0, rows; row < args.rows; row += rows) {
+    const uint32_t left = args.rows - row;
+    rows = left / ((left + 3) / 4);
+    if (rows == 1) packed_rows<1>(args, row);
+    else if (rows == 2) packed_rows<2>(args, row);
+    else if (rows == 3) packed_rows<3>(args, row);
+    else packed_rows<4>(args, row);
   }
 }
 
@@ -77,7 +79,7 @@ template <bool kPrefetches = true> void linear_packed_rows(const LinearArgs<int8
 template <void (*kLinear)(const LinearArgs<int8_t>&), QueryAttention kQueries = query_attention<CacheLevel::kFirst>>
 constexpr Kernels make_packed_table(const char* name, uint32_t cpu_features) {
   Kernels table = make_vector_table<kLinear, kQueries>(name, cpu_features);
-  table.linear_packed = linear_packed_rows<>;
+  table.linear_packed = linear_packed_rows;
   table.crc32c = crc32c_words;
   return table;
 }

@@ -314,7 +314,7 @@ template <bool kPrefetchesFew, CacheLevel kKeysTo> constexpr Kernels make_table(
   table.int8.linear = linear_unsigned_inputs<kLongInputBytes, kPrefetchesFew>;
   table.int8.output_block = output_block_by<linear_unsigned_inputs<kInputBytes, kPrefetchesFew>>;
   table.linear_fine = linear_fine<kPrefetchesFew>;
-  table.linear_packed = linear_packed_rows<kPrefetchesFew>;
+  table.linear_packed = linear_packed_or_expanded;
   table.crc32c = crc32c_avx512;
   return table;
 }

@@ -21,6 +21,7 @@ constexpr uint32_t kLargeSide = 512;
 // prefetches nothing.
 template <bool kFine, bool kOneStream = false> struct UnsignedArgs : LinearArgs<int8_t> {
   uint32_t turns;
+  const int8_t* next;            // what is read after this tile; null: the next tile
   const float* remainder_scale;  // [rows of y], with fine inputs
 };
 
@@ -63,9 +64,11 @@ inline void linear_tile(const UnsignedArgs<kFine, kOneStream>& args, uint32_t fi
   const int8_t* w = tile;
   Prefetch soon = make_prefetch<kPanels>(panel_bytes, 64 * kBlocks);
   const uint32_t turns = args.turns;
+  const int8_t* ahead = tile;
   if (turns > 1) {
     const size_t part_bytes = kPanels * panel_bytes / turns, turn = (first_row + 7) / 8 % turns;
-    soon = {(turns + turn) * part_bytes, 64, kPanels * 64 * kBlocks / turns};
+    soon = {turn * part_bytes, 64, kPanels * 64 * kBlocks / turns};
+    ahead = args.next != nullptr ? args.next : tile + kPanels * panel_bytes;
   }
   Acc acc[kSplit][kRows][kPanels] = {};
   unrolled<kPanels>([&](int p) {
@@ -86,9 +89,9 @@ inline void linear_tile(const UnsignedArgs<kFine, kOneStream>& args, uint32_t fi
       });
     });
     if (kOneStream && turns == 0) continue;
-    if (turns == 4) prefetch(tile, soon.at);
-    else if (turns == 2) prefetch_tile<2, 1>(tile, soon);
-    else if (turns == 1) prefetch_tile<kPanels, kBlocks>(tile, soon);
+    if (turns == 4) prefetch(ahead, soon.at);
+    else if (turns == 2) prefetch_tile<2, 1>(ahead, soon);
+    else if (turns == 1) prefetch_tile<kPanels, kBlocks>(ahead, soon);
   }
   Acc sums[kRows][kPanels];
   add_splits(acc, sums);
@@ -143,15 +146,16 @@ inline void copy_inputs(const LinearArgs<int8_t>& args, uint32_t first, uint32_t
 // Computes `rows` rows of y from `first` on, of n outputs from `output` on. x: of copy_inputs.
 template <bool kFine, bool kOneStream>
 inline void linear_part(const LinearArgs<int8_t>& args, const int8_t* x, uint32_t first, uint32_t rows, uint32_t output,
-    uint32_t n, uint32_t turns) {
+    uint32_t n, uint32_t turns, const int8_t* expanded = nullptr, const int8_t* next = nullptr) {
   UnsignedArgs<kFine, kOneStream> part;
   static_cast<LinearArgs<int8_t>&>(part) = args;
   const size_t at = first * args.y_stride + output;
   part.turns = turns;
+  part.next = next;
   part.x = x;
   part.x_scale = args.x_scale + first;
   part.remainder_scale = part.x_scale + args.rows;
-  part.w = args.w + output * size_t{args.k};
+  part.w = expanded != nullptr ? expanded : args.w + output * size_t{args.k};
   part.w_scale = args.w_scale + output;
   part.bias = args.bias + output;
   part.weight_sum = args.weight_sum + output;
@@ -162,11 +166,25 @@ inline void linear_part(const LinearArgs<int8_t>& args, const int8_t* x, uint32_
   linear_panels(part);
 }
 
+// The same with packed weights, which it expands before a tile's products.
+__attribute__((noinline)) void linear_expanded(
+    const LinearArgs<int8_t>& args, const int8_t* x, uint32_t first, uint32_t rows, uint32_t output, uint32_t n) {
+  alignas(64) int8_t w[kExpandedBytes];
+  const uint32_t end = output + n, most = kExpandedBytes / args.k < 32 ? 16 : 32;
+  for (uint32_t of_tile; output < end; output += of_tile) {
+    of_tile = end - output < most ? end - output : most;
+    expand(packed_matrix(args), {output, of_tile}, {0, args.k}, w);
+    const int8_t* const next = args.w + nibble_bytes(output + of_tile, args.k);
+    linear_part<false, false>(args, x, first, rows, output, of_tile, 4, w, next);
+  }
+}
+
 // The same, by as many streams of weights as the rows need. kPrefetchesFew: a few rows, which mostly wait for weights,
 // prefetch them. Otherwise one stream is read, for which the CPU or short prefetches suffice.
 template <bool kFine, bool kPrefetchesFew>
 inline void linear_unsigned(
     const LinearArgs<int8_t>& args, const int8_t* x, uint32_t first, uint32_t rows, uint32_t output, uint32_t n) {
+  if (!kFine && args.is_packed()) return linear_expanded(args, x, first, rows, output, n);
   const uint32_t input_rows = rows * kInputRows<UnsignedArgs<kFine>>;
   if constexpr (!kPrefetchesFew) {
     constexpr uint32_t kMostOfOneStream = 10;  // more are two blocks of at least five rows, whose tiles have two panels
@@ -220,6 +238,15 @@ template <size_t kLongBytes, bool kPrefetchesFew> void linear_unsigned_inputs(co
   if (args.rows == 2) return linear_two_rows<false, kPrefetchesFew>(args);
   if (args.k > kMostInputs) return linear_by_rows(args);
   linear_copied<kLongBytes, false, kPrefetchesFew>(args);
+}
+
+// More rows than kMostFew share expanded weights: 128 rows of a base model take 0.92 times as long. An output layer,
+// whose caller has `shared` on the stack, has no room for another copy of the inputs.
+[[maybe_unused]] void linear_packed_or_expanded(const LinearArgs<int8_t>& args) {
+  constexpr uint32_t kMostFew = 8;
+  const bool has_room = args.shared == nullptr || input_bytes<false>(args) <= args.shared->n_bytes;
+  if (args.rows <= kMostFew || args.k > kExpandedBytes / 16 || !has_room) return linear_packed_rows(args);
+  linear_copied<kLongInputBytes, false, true>(args);
 }
 
 template <bool kPrefetchesFew> void linear_fine(const LinearArgs<int8_t>& args) {

@@ -79,16 +79,9 @@ class Detection {
   void multiply(Activation activation) {
     const VoiceLayer& layer = *layer_++;
     const QuantizeRowsArgs<float> inputs = {windows_, windows_, nullptr, layer.k, layer.k, 0, layer.rows, layer.k};
-    LinearArgs<float> args = {};
-    args.x = windows_;
-    args.w = weights_;
-    args.bias = weights_ + layer.n * layer.k;
-    args.y = results_;
-    args.y_stride = layer.n;
-    args.rows = layer.rows, args.n = layer.n, args.k = layer.k;
-    args.layout = Layout::kRowMajor;
-    args.activation = activation;
-    args.backend = kernels_.backend;
+    const float* const bias = weights_ + layer.n * layer.k;
+    const LinearArgs<float> args = {windows_, nullptr, weights_, nullptr, bias, nullptr, nullptr, results_, layer.n,
+        layer.rows, layer.n, layer.k, Layout::kRowMajor, activation, kernels_.backend};
     if constexpr (kHasFloat32) {
       kernels_.float32->quantize_rows(inputs);
       kernels_.float32->linear(args);
@@ -96,7 +89,7 @@ class Detection {
       reference_quantize_floats(inputs);
       reference_linear_floats(args);
     }
-    weights_ = args.bias + layer.n;
+    weights_ = bias + layer.n;
   }
 
   // windows_ <- what the cells show of themselves, if it is positive.                Hochreiter, Schmidhuber 1997

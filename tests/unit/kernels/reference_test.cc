@@ -99,20 +99,18 @@ struct LinearCase {
         bias(random_floats(rng, n, 1)) {}
 
   LinearArgs<int8_t> args(const std::vector<int8_t>& bytes, Layout layout, float* y) const {
-    LinearArgs<int8_t> args = {};
-    args.x = x.data();
-    args.x_scale = x_scale.data();
-    args.w = bytes.data();
-    args.w_scale = w_scale.data();
-    args.bias = bias.data();
-    args.y = y;
-    args.y_stride = n;
-    args.rows = rows;
-    args.n = n;
-    args.k = k;
-    args.layout = layout;
-    args.activation = Activation::kNone;
-    return args;
+    return {.x = x.data(),
+        .x_scale = x_scale.data(),
+        .w = bytes.data(),
+        .w_scale = w_scale.data(),
+        .bias = bias.data(),
+        .y = y,
+        .y_stride = n,
+        .rows = rows,
+        .n = n,
+        .k = k,
+        .layout = layout,
+        .activation = Activation::kNone};
   }
 
   float expected(uint32_t row, uint32_t output) const {

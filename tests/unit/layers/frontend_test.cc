@@ -277,21 +277,20 @@ constexpr uint32_t kRows = 3;
 std::vector<float> product(
     const Runtime& runtime, const LinearView& view, const int8_t* x, const float* x_scale, const float* bias) {
   std::vector<float> y(kRows * view.n);
-  LinearArgs<int8_t> args = {};
   const LinearTensors tensors = tensors_of(runtime, view);
-  args.x = x;
-  args.x_scale = x_scale;
-  args.w = static_cast<const int8_t*>(tensors.weights);
-  args.w_scale = tensors.scale;
-  args.weight_sum = tensors.weight_sum;
-  args.bias = bias;
-  args.y = y.data();
-  args.y_stride = args.n = view.n;
-  args.rows = kRows;
-  args.k = view.k;
-  args.layout = tensors.layout;
-  args.activation = Activation::kNone;
-  runtime.kernels->int8.linear(args);
+  runtime.kernels->int8.linear({.x = x,
+      .x_scale = x_scale,
+      .w = static_cast<const int8_t*>(tensors.weights),
+      .w_scale = tensors.scale,
+      .bias = bias,
+      .weight_sum = tensors.weight_sum,
+      .y = y.data(),
+      .y_stride = view.n,
+      .rows = kRows,
+      .n = view.n,
+      .k = view.k,
+      .layout = tensors.layout,
+      .activation = Activation::kNone});
   return y;
 }
 
