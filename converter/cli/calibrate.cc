@@ -117,7 +117,10 @@ double PackedSearch::divergence(std::span<const Ranked> packed, size_t stride) {
 }
 
 std::vector<PackedSearch::Ranked> PackedSearch::rank() {
-  const size_t stride = std::max<size_t>(1, lines_.size() / 16);
+  constexpr size_t kRankedIds = 512;
+  size_t n_ids = 0;
+  for (const CalibratedSource& line : lines_) n_ids += line.target.size();
+  const size_t stride = std::max<size_t>(1, n_ids / kRankedIds);
   std::vector<Ranked> ranked;
   for (const auto& [key, kept] : job_.kept) {
     const auto& [rows, columns] = std::pair(kept.matrix.rows, kept.matrix.columns);

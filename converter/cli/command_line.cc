@@ -142,8 +142,7 @@ OptionRows output_options(Options& options) {
       {"--pack LIST", comma_list(quantize.pack, [&](MatrixLevel& level) { return packed(level, quantize.pack_loss); }),
           "store weights of 4 bits, about half the bytes, for a loss that --evaluate measures: linear (all layers), "
           "all (tables and output layer too), decoder (all that a token multiplies), names as --matrices has them, or "
-          "auto=LOSS: as many as keep --metric kl of every eighth line of --calibrate within LOSS, 0.5 by default; "
-          "none "
+          "auto=LOSS: as many as raise --metric kl of every fourth line of --calibrate by at most LOSS [0.4]; none "
           "makes 8 bits of those of a .gcst file [none]"},
       {"--name TEXT", stored(options.read.name), "name the model"},
       {"Content of the file", {}, "", "@checkpoint"},

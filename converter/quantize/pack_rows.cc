@@ -97,97 +97,131 @@ bool factor(std::vector<double>& r, uint32_t k) {
 }  // namespace
 
 RowPacker::RowPacker(std::span<const float> products, const Placement& columns)
-    : columns_(columns), k_(packed_groups(columns.placed_size()) * kGroup), diagonal_(k_, 1.0f) {
+    : columns_(columns), k_(packed_groups(columns.placed_size()) * kGroup), cost_(k_, 1.0f) {
   if (products.empty()) return;
   const uint32_t n = columns.n_groups * columns.group;
   assert(products.size() == size_t{n} * n);
   double mean = 0;
   for (uint32_t i = 0; i < n; ++i) mean += double{products[size_t{i} * n + i]} / n;
   if (!(mean > 0) || !std::isfinite(mean)) return;  // no input was seen
-  shares_.assign(size_t{k_} * k_, 0);
+  products_.assign(size_t{k_} * k_, 0);
   for (uint32_t i = 0; i < n; ++i)
     for (uint32_t j = 0; j < n; ++j)
-      shares_[size_t{columns.place(i)} * k_ + columns.place(j)] = double{products[size_t{i} * n + j]} / mean;
-  for (uint32_t i = 0; i < k_; ++i) {
-    double& diagonal = shares_[size_t{i} * k_ + i];
-    diagonal += kDamping;
-    diagonal_[i] = static_cast<float>(diagonal);
-  }
+      products_[size_t{columns.place(i)} * k_ + columns.place(j)] = double{products[size_t{i} * n + j]} / mean;
+  for (uint32_t i = 0; i < k_; ++i) products_[size_t{i} * k_ + i] += kDamping;
+  shares_ = products_;
   if (!factor(shares_, k_)) throw Error("the products of a layer's inputs are not finite; expected finite activations");
   for (uint32_t j = 0; j < k_; ++j) {
     const double diagonal = shares_[size_t{j} * k_ + j];
+    cost_[j] = static_cast<float>(diagonal * diagonal);
     for (uint32_t i = 0; i < j; ++i) shares_[size_t{i} * k_ + j] /= diagonal;
   }
 }
 
-std::vector<float> RowPacker::placed(const Matrix& matrix, uint32_t r) const {
-  std::vector<float> row(k_);
-  for (uint32_t c = 0; c < matrix.columns; ++c) row[columns_.place(c)] = matrix.row(r)[c];
-  return row;
-}
-
-float RowPacker::choose_grid(const std::vector<float>& row, float amax, std::vector<int>& multipliers) const {
-  const size_t n_groups = row.size() / kGroup;
-  float best_scale = 0;
+float RowPacker::choose_scale(const std::vector<float>& row, float amax) const {
+  float best = 0;
   double least = std::numeric_limits<double>::infinity();
-  std::vector<int> found(n_groups);
   for (const int largest : largest_integers()) {
     const float scale = amax / static_cast<float>(largest);
     double error = 0;
-    for (size_t group = 0; group < n_groups && error < least; ++group) {
-      const GroupChoice choice = choose_multiplier(&row[group * kGroup], &diagonal_[group * kGroup], scale);
-      found[group] = choice.multiplier;
-      error += double{choice.error};
-    }
+    for (size_t first = 0; first < row.size() && error < least; first += kGroup)
+      error += double{choose_multiplier(&row[first], &cost_[first], scale).error};
     if (error < least) {
       least = error;
-      best_scale = scale;
-      multipliers = found;
+      best = scale;
     }
   }
-  return best_scale;
+  return best;
+}
+
+// Rows that share the reads of shares_ and products_; after a matrix's last one, zeros.
+struct RowPacker::Rows {
+  static constexpr uint32_t kTogether = 8;
+  using Lanes = std::array<double, kTogether>;
+
+  explicit Rows(uint32_t k) : weights(k), errors(k) {
+    w.fill(std::vector<float>(k));
+    multipliers.fill(std::vector<int>(k / kGroup, 1));
+    scale.fill(1.0f);
+  }
+
+  // Takes the weight nearest to the wanted one. Returns its error.
+  double round(uint32_t i, uint32_t r, double wanted) {
+    const int m = multipliers[r][i / kGroup];
+    weights[i][r] = m * nearest_nibble(wanted, m * double{scale[r]});
+    return double{w[r][i]} - weights[i][r] * double{scale[r]};
+  }
+
+  std::array<std::vector<float>, kTogether> w;
+  std::array<std::vector<int>, kTogether> multipliers;  // one for each group
+  std::array<float, kTogether> scale;
+  std::vector<std::array<int, kTogether>> weights;
+  std::vector<Lanes> errors;
+};
+
+void RowPacker::round_in_order(Rows& rows) const {
+  std::vector<Rows::Lanes> taken(k_);  // what earlier errors add to a weight
+  for (uint32_t i = 0; i < k_; ++i) {
+    for (uint32_t r = 0; r < Rows::kTogether; ++r) {
+      if (i % kGroup == 0) {
+        std::array<float, kGroup> group;
+        for (uint32_t j = 0; j < kGroup; ++j) group[j] = static_cast<float>(double{rows.w[r][i + j]} + taken[i + j][r]);
+        rows.multipliers[r][i / kGroup] = choose_multiplier(group.data(), &cost_[i], rows.scale[r]).multiplier;
+      }
+      rows.errors[i][r] = rows.round(i, r, double{rows.w[r][i]} + taken[i][r]);
+    }
+    for (uint32_t j = i + 1; j < k_ && !shares_.empty(); ++j)
+      for (uint32_t r = 0; r < Rows::kTogether; ++r) taken[j][r] += rows.errors[i][r] * shares_[size_t{i} * k_ + j];
+  }
+}
+
+void RowPacker::round_again(Rows& rows) const {
+  constexpr uint32_t kPasses = 4;
+  if (products_.empty()) return;
+  std::vector<Rows::Lanes> slopes(k_);  // products_ times errors
+  for (uint32_t i = 0; i < k_; ++i)
+    for (uint32_t j = 0; j < k_; ++j)
+      for (uint32_t r = 0; r < Rows::kTogether; ++r) slopes[j][r] += rows.errors[i][r] * products_[size_t{i} * k_ + j];
+  for (uint32_t turn = 0; turn < kPasses * k_; ++turn) {
+    const uint32_t i = turn % k_;
+    const double* const products = &products_[size_t{i} * k_];
+    for (uint32_t r = 0; r < Rows::kTogether; ++r) {
+      double& error = rows.errors[i][r];
+      const double change = rows.round(i, r, double{rows.w[r][i]} - error + slopes[i][r] / products[i]) - error;
+      for (uint32_t j = 0; j < k_ && change != 0; ++j) slopes[j][r] += change * products[j];
+      error += change;
+    }
+  }
 }
 
 double RowPacker::pack_rows(
     const Matrix& matrix, const Placement& rows, uint32_t first_row, QuantizedMatrix& packed) const {
-  constexpr uint32_t kTogether = 8;  // rows share the reads of shares_
   const uint32_t n_groups = k_ / kGroup;
   double signal = 0, noise = 0;
-  for (uint32_t first = 0; first < matrix.rows; first += kTogether) {
-    const uint32_t count = std::min(kTogether, matrix.rows - first);
-    std::vector<std::vector<float>> row(count);
-    std::vector<std::vector<int>> multipliers(count, std::vector<int>(n_groups, 1));
-    std::vector<float> scale(count, 1.0f);
-    std::vector<double> taken(size_t{k_} * count);  // [k_, count]: what earlier errors add to a weight
+  for (uint32_t first = 0; first < matrix.rows; first += Rows::kTogether) {
+    const uint32_t count = std::min(Rows::kTogether, matrix.rows - first);
+    Rows together(k_);
     for (uint32_t r = 0; r < count; ++r) {
       const float amax = largest_magnitude(matrix, first + r);
-      row[r] = placed(matrix, first + r);
-      if (amax >= kSmallestRow) scale[r] = choose_grid(row[r], amax, multipliers[r]);
-      packed.scale[first_row + rows.place(first + r)] = checked_scale(scale[r], matrix, first + r, amax);
+      for (uint32_t c = 0; c < matrix.columns; ++c) together.w[r][columns_.place(c)] = matrix.row(first + r)[c];
+      if (amax >= kSmallestRow) together.scale[r] = choose_scale(together.w[r], amax);
+      packed.scale[first_row + rows.place(first + r)] = checked_scale(together.scale[r], matrix, first + r, amax);
     }
-    for (uint32_t i = 0; i < k_; ++i) {
-      std::array<double, kTogether> errors = {};
-      for (uint32_t r = 0; r < count; ++r) {
-        const size_t place = first_row + rows.place(first + r);
-        const int m = multipliers[r][i / kGroup];
-        const double w = double{row[r][i]}, step = m * double{scale[r]};
-        const int weight = m * nearest_nibble(w + taken[size_t{i} * count + r], step);
-        errors[r] = w - weight * double{scale[r]};
+    round_in_order(together);
+    round_again(together);
+    for (uint32_t r = 0; r < count; ++r) {
+      const size_t place = first_row + rows.place(first + r);
+      for (uint32_t i = 0; i < k_; ++i) {
+        const int weight = together.weights[i][r];
+        const double w = double{together.w[r][i]}, error = together.errors[i][r];
         signal += w * w;
-        noise += errors[r] * errors[r];
+        noise += error * error;
         if (i < packed.columns) packed.weights[place * packed.columns + i] = static_cast<int8_t>(weight);
         packed.weight_sum[place] += weight;
       }
-      for (uint32_t j = i + 1; j < k_ && !shares_.empty(); ++j) {
-        const double share = shares_[size_t{i} * k_ + j];
-        for (uint32_t r = 0; r < count; ++r) taken[size_t{j} * count + r] += errors[r] * share;
-      }
-    }
-    for (uint32_t r = 0; r < count; ++r) {
-      const size_t place = first_row + rows.place(first + r);
       for (uint32_t group = 0; group < n_groups; ++group)
         packed.multipliers[(place / 16 * n_groups + group) * 16 + place % 16] =
-            static_cast<int8_t>(multipliers[r][group]);
+            static_cast<int8_t>(together.multipliers[r][group]);
     }
   }
   return noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantizes float rows to weights of 4 bits (FORMAT.md, "Packed weights"), so that errors of a row's weights cancel in
-// its products with the inputs that were seen (GPTQ: Frantar et al. 2022).
+// its products with the inputs that were seen (GPTQ: Frantar et al. 2022; then by coordinate descent).
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,19 @@ class RowPacker {
   // Does what quantize_rows does, for a packed matrix.
   double pack_rows(const Matrix& matrix, const Placement& rows, uint32_t first_row, QuantizedMatrix& packed) const;
  private:
-  std::vector<float> placed(const Matrix& matrix, uint32_t r) const;
-  // multipliers <- one for each group. Returns the scale.
-  float choose_grid(const std::vector<float>& row, float amax, std::vector<int>& multipliers) const;
+  struct Rows;
+
+  // Rounds one input's weights after the other; later ones take over its error.
+  void round_in_order(Rows& rows) const;
+  // Rounds each weight again, in a few passes, so that the errors of all others cost least.
+  void round_again(Rows& rows) const;
+  float choose_scale(const std::vector<float>& row, float amax) const;
 
   Placement columns_;
-  uint32_t k_;                   // after placement, padded to whole groups
-  std::vector<float> diagonal_;  // [k_] of the products: what an input's error costs
+  uint32_t k_;  // after placement, padded to whole groups
+  // [k_]: what the square of a weight's rounding costs, if later ones take over their share
+  std::vector<float> cost_;
+  std::vector<double> products_;  // [k_, k_], placed, of mean diagonal 1 and damped; empty: nothing is known
   // [k_, k_], above the diagonal: the share of an error of input i that input j > i takes over; empty: none
   std::vector<double> shares_;
 };

@@ -34,8 +34,10 @@ Difference compare_quantize_rows(const TypedKernels<float>& table, const TypedKe
   return {};
 }
 
-LinearArgs<float> linear_args(const float* x, const float* w, const float* bias, float* y) {
-  return {.x = x, .w = w, .bias = bias, .y = y, .layout = Layout::kRowMajor, .activation = Activation::kNone};
+LinearArgs<float> linear_args(const float* x, const float* w, const float* bias, float* y, size_t y_stride,
+    uint32_t rows, uint32_t n, uint32_t k) {
+  return {
+      x, nullptr, w, nullptr, bias, nullptr, nullptr, y, y_stride, rows, n, k, Layout::kRowMajor, Activation::kNone};
 }
 
 Difference compare_linear(const TypedKernels<float>& table, const TypedKernels<float>& specification) {
@@ -52,11 +54,7 @@ Difference compare_linear(const TypedKernels<float>& table, const TypedKernels<f
         fill(residual, kFloatFills[turn / 7 % 7], rng);
         Outputs<float> y(residual.size());
         for (size_t i = 0; i < residual.size(); ++i) y.set(i, residual[i]);
-        LinearArgs<float> args = linear_args(x.get(), w.get(), bias.get(), nullptr);
-        args.y_stride = stride;
-        args.rows = rows;
-        args.n = n;
-        args.k = k;
+        LinearArgs<float> args = linear_args(x.get(), w.get(), bias.get(), nullptr, stride, rows, n, k);
         args.activation = kActivations[turn % 5];
         const uint32_t residual_kind = turn % 3;  // none, a buffer, or y itself
         const auto run = [&](const TypedKernels<float>& kernels, float* out) {
@@ -152,11 +150,7 @@ Difference compare_output_block(const TypedKernels<float>& table, const TypedKer
     fill(bias, Fill::kRandom, rng);
     Outputs<float> logits((rows - 1) * kOutputBlock + n), largest((rows - 1) * stride + 1), sum(largest.found.size());
     OutputBlockArgs<float> args = {};
-    args.linear = linear_args(x.get(), w.get(), bias.get(), logits.found.get());
-    args.linear.y_stride = kOutputBlock;
-    args.linear.rows = rows;
-    args.linear.n = n;
-    args.linear.k = k;
+    args.linear = linear_args(x.get(), w.get(), bias.get(), logits.found.get(), kOutputBlock, rows, n, k);
     args.count = count;
     args.block_max = count % 4 != 0 ? largest.found.get() : nullptr;
     args.block_sum = sum.found.get();
@@ -240,11 +234,8 @@ TEST(FloatSpecification, LinearIsTheSumOfProducts) {
   std::vector<float> x(rows * k), w(n * k), bias(n), residual(rows * n), y(rows * n);
   for (std::vector<float>* values : {&x, &w, &bias, &residual})
     for (float& value : *values) value = static_cast<float>(rng.below(41)) - 20.0f;
-  LinearArgs<float> args = linear_args(x.data(), w.data(), bias.data(), y.data());
+  LinearArgs<float> args = linear_args(x.data(), w.data(), bias.data(), y.data(), n, rows, n, k);
   args.residual = residual.data();
-  args.y_stride = args.n = n;
-  args.rows = rows;
-  args.k = k;
   args.activation = Activation::kRelu;
   kernels_reference.float32->linear(args);
   for (uint32_t row = 0; row < rows; ++row) {
@@ -263,11 +254,7 @@ TEST(FloatSpecification, SumsInSixteenPartsAndATree) {
   x[16] = 1.0f;        // added to the same partial sum: lost
   x[8] = 1.0f;         // added to partial sum 0 in the tree's first level: lost
   x[1] = x[9] = 1.0f;  // 2 together, before they meet partial sum 0: kept
-  LinearArgs<float> args = linear_args(x.data(), w.data(), bias.data(), y.data());
-  args.y_stride = args.n = 16;
-  args.rows = 1;
-  args.k = 32;
-  kernels_reference.float32->linear(args);
+  kernels_reference.float32->linear(linear_args(x.data(), w.data(), bias.data(), y.data(), 16, 1, 16, 32));
   EXPECT_EQ(y[0], 16777218.0f);
 }
 

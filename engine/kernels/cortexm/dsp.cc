@@ -329,10 +329,7 @@ bool weights_valid(const int8_t* w, const int32_t* weight_sum, uint32_t n, uint3
 constexpr Kernels make_table() {
   Kernels table = kReferenceTable;
   table.name = "cortexm_dsp";
-  table.int8.quantize_rows = quantize_rows;
-  table.int8.linear = linear;
-  table.int8.attention = attention;
-  table.int8.output_block = output_block;
+  table.int8 = {quantize_rows, linear, table.int8.embed, attention, output_block};
   table.layer_norm = layer_norm;
   table.logit_sums = logit_sums;
   table.weights_valid = weights_valid;

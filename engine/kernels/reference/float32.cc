@@ -92,17 +92,8 @@ void output_block(const OutputBlockArgs<float>& args) {
   reference_linear_floats(args.linear);
   if (args.block_max != nullptr) reference_logit_sums(logit_sums_of(args));
 }
-
-constexpr TypedKernels<float> make_kernels() {
-  TypedKernels<float> kernels = {};
-  kernels.quantize_rows = reference_quantize_floats;
-  kernels.linear = reference_linear_floats;
-  kernels.embed = embed;
-  kernels.attention = attention;
-  kernels.output_block = output_block;
-  return kernels;
-}
 }  // namespace
 
-constexpr TypedKernels<float> kernels_reference_float32 = make_kernels();
+constexpr TypedKernels<float> kernels_reference_float32 = {
+    reference_quantize_floats, reference_linear_floats, embed, attention, output_block};
 }  // namespace goldcrest

@@ -145,11 +145,8 @@ extern const TypedKernels<float> kernels_reference_float32;
 [[maybe_unused]] static constexpr Kernels make_reference_table() {
   Kernels table = {};
   table.name = "reference";
-  table.int8.quantize_rows = reference_quantize_rows;
-  table.int8.linear = reference_linear;
-  table.int8.embed = reference_embed;
-  table.int8.attention = reference_attention;
-  table.int8.output_block = reference_output_block;
+  table.int8 = {
+      reference_quantize_rows, reference_linear, reference_embed, reference_attention, reference_output_block};
   table.float32 = &kernels_reference_float32;
   table.layer_norm = reference_layer_norm;
   table.logit_sums = reference_logit_sums;

@@ -301,10 +301,7 @@ void attention(const AttentionArgs<int8_t>& args) {
 constexpr Kernels make_table() {
   Kernels table = kReferenceTable;
   table.name = "riscv_scalar";
-  table.int8.quantize_rows = quantize_rows;
-  table.int8.linear = linear;
-  table.int8.attention = attention;
-  table.int8.output_block = output_block;
+  table.int8 = {quantize_rows, linear, table.int8.embed, attention, output_block};
   table.layer_norm = layer_norm;
   return table;
 }

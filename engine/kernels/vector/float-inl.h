@@ -112,15 +112,5 @@ void output_block(const OutputBlockArgs<float>& args) {
   output_block_sums(args);
 }
 
-constexpr TypedKernels<float> make_float_kernels() {
-  TypedKernels<float> kernels = {};
-  kernels.quantize_rows = quantize_rows;
-  kernels.linear = linear;
-  kernels.embed = embed;
-  kernels.attention = attention;
-  kernels.output_block = output_block;
-  return kernels;
-}
-
-constexpr TypedKernels<float> kFloatKernels = make_float_kernels();
+constexpr TypedKernels<float> kFloatKernels = {quantize_rows, linear, embed, attention, output_block};
 }}  // namespace goldcrest

@@ -64,11 +64,7 @@ constexpr Kernels make_vector_table(const char* name, uint32_t cpu_features) {
   Kernels table = kReferenceTable;
   table.name = name;
   table.cpu_features = cpu_features;
-  table.int8.quantize_rows = quantize_rows;
-  table.int8.linear = kLinear;
-  table.int8.embed = embed;
-  table.int8.attention = attention<kLinear, kQueries>;
-  table.int8.output_block = output_block_by<kLinear>;
+  table.int8 = {quantize_rows, kLinear, embed, attention<kLinear, kQueries>, output_block_by<kLinear>};
   table.float32 = &kFloatKernels;
   table.layer_norm = layer_norm;
   table.logit_sums = logit_sums;

@@ -99,18 +99,8 @@ struct LinearCase {
         bias(random_floats(rng, n, 1)) {}
 
   LinearArgs<int8_t> args(const std::vector<int8_t>& bytes, Layout layout, float* y) const {
-    return {.x = x.data(),
-        .x_scale = x_scale.data(),
-        .w = bytes.data(),
-        .w_scale = w_scale.data(),
-        .bias = bias.data(),
-        .y = y,
-        .y_stride = n,
-        .rows = rows,
-        .n = n,
-        .k = k,
-        .layout = layout,
-        .activation = Activation::kNone};
+    return {x.data(), x_scale.data(), bytes.data(), w_scale.data(), bias.data(), nullptr, nullptr, y, n, rows, n, k,
+        layout, Activation::kNone};
   }
 
   float expected(uint32_t row, uint32_t output) const {
