@@ -13,7 +13,8 @@
 
 namespace goldcrest::converter {
 namespace {
-constexpr uint32_t kGroup = kPackedGroup;
+constexpr uint32_t kGroup = kPackedGroup, kRowsTogether = 8;
+using Lanes = std::array<double, kRowsTogether>;
 constexpr double kDamping = 0.01;  // a share of the mean diagonal: inputs that were not seen weigh a little
 
 int nearest_nibble(double w, double step) { return static_cast<int>(std::clamp(std::nearbyint(w / step), -8.0, 7.0)); }
@@ -136,9 +137,6 @@ float RowPacker::choose_scale(const std::vector<float>& row, float amax) const {
 
 // Rows that share the reads of shares_ and products_; after a matrix's last one, zeros.
 struct RowPacker::Rows {
-  static constexpr uint32_t kTogether = 8;
-  using Lanes = std::array<double, kTogether>;
-
   explicit Rows(uint32_t k) : weights(k), errors(k) {
     w.fill(std::vector<float>(k));
     multipliers.fill(std::vector<int>(k / kGroup, 1));
@@ -152,40 +150,47 @@ struct RowPacker::Rows {
     return double{w[r][i]} - weights[i][r] * double{scale[r]};
   }
 
-  std::array<std::vector<float>, kTogether> w;
-  std::array<std::vector<int>, kTogether> multipliers;  // one for each group
-  std::array<float, kTogether> scale;
-  std::vector<std::array<int, kTogether>> weights;
+  std::array<std::vector<float>, kRowsTogether> w;
+  std::array<std::vector<int>, kRowsTogether> multipliers;  // one for each group
+  std::array<float, kRowsTogether> scale;
+  std::vector<std::array<int, kRowsTogether>> weights;
   std::vector<Lanes> errors;
 };
 
 void RowPacker::round_in_order(Rows& rows) const {
-  std::vector<Rows::Lanes> taken(k_);  // what earlier errors add to a weight
+  std::vector<Lanes> taken(k_);  // what earlier errors add to a weight
   for (uint32_t i = 0; i < k_; ++i) {
-    for (uint32_t r = 0; r < Rows::kTogether; ++r) {
+    for (uint32_t r = 0; r < kRowsTogether; ++r) {
       if (i % kGroup == 0) {
         std::array<float, kGroup> group;
-        for (uint32_t j = 0; j < kGroup; ++j) group[j] = static_cast<float>(double{rows.w[r][i + j]} + taken[i + j][r]);
+        for (uint32_t j = 0; j < kGroup; ++j) {
+          const double wanted = double{rows.w[r][i + j]} + taken[i + j][r];
+          group[j] = static_cast<float>(wanted);
+        }
         rows.multipliers[r][i / kGroup] = choose_multiplier(group.data(), &cost_[i], rows.scale[r]).multiplier;
       }
       rows.errors[i][r] = rows.round(i, r, double{rows.w[r][i]} + taken[i][r]);
     }
-    for (uint32_t j = i + 1; j < k_ && !shares_.empty(); ++j)
-      for (uint32_t r = 0; r < Rows::kTogether; ++r) taken[j][r] += rows.errors[i][r] * shares_[size_t{i} * k_ + j];
+    for (uint32_t j = i + 1; j < k_ && !shares_.empty(); ++j) {
+      const double share = shares_[size_t{i} * k_ + j];
+      for (uint32_t r = 0; r < kRowsTogether; ++r) taken[j][r] += rows.errors[i][r] * share;
+    }
   }
 }
 
 void RowPacker::round_again(Rows& rows) const {
   constexpr uint32_t kPasses = 4;
   if (products_.empty()) return;
-  std::vector<Rows::Lanes> slopes(k_);  // products_ times errors
-  for (uint32_t i = 0; i < k_; ++i)
+  std::vector<Lanes> slopes(k_);  // products_ times errors
+  for (uint32_t i = 0; i < k_; ++i) {
+    const double* const products = &products_[size_t{i} * k_];
     for (uint32_t j = 0; j < k_; ++j)
-      for (uint32_t r = 0; r < Rows::kTogether; ++r) slopes[j][r] += rows.errors[i][r] * products_[size_t{i} * k_ + j];
+      for (uint32_t r = 0; r < kRowsTogether; ++r) slopes[j][r] += rows.errors[i][r] * products[j];
+  }
   for (uint32_t turn = 0; turn < kPasses * k_; ++turn) {
     const uint32_t i = turn % k_;
     const double* const products = &products_[size_t{i} * k_];
-    for (uint32_t r = 0; r < Rows::kTogether; ++r) {
+    for (uint32_t r = 0; r < kRowsTogether; ++r) {
       double& error = rows.errors[i][r];
       const double change = rows.round(i, r, double{rows.w[r][i]} - error + slopes[i][r] / products[i]) - error;
       for (uint32_t j = 0; j < k_ && change != 0; ++j) slopes[j][r] += change * products[j];
@@ -198,8 +203,8 @@ double RowPacker::pack_rows(
     const Matrix& matrix, const Placement& rows, uint32_t first_row, QuantizedMatrix& packed) const {
   const uint32_t n_groups = k_ / kGroup;
   double signal = 0, noise = 0;
-  for (uint32_t first = 0; first < matrix.rows; first += Rows::kTogether) {
-    const uint32_t count = std::min(Rows::kTogether, matrix.rows - first);
+  for (uint32_t first = 0; first < matrix.rows; first += kRowsTogether) {
+    const uint32_t count = std::min(kRowsTogether, matrix.rows - first);
     Rows together(k_);
     for (uint32_t r = 0; r < count; ++r) {
       const float amax = largest_magnitude(matrix, first + r);
