@@ -19,7 +19,7 @@ class RowPacker {
  private:
   struct Rows;
 
-  // Rounds one input's weights after the other; later ones take over its error.
+  // Chooses multipliers and rounds one input after the other; later ones take over its error.
   void round_in_order(Rows& rows) const;
   // Rounds each weight again, in a few passes, so that the errors of all others cost least.
   void round_again(Rows& rows) const;
