@@ -28,12 +28,15 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/build_options.h"
 #include "base/types.h"
 #include "goldcrest/goldcrest.h"
 #include "kernels/cpu_features.h"
 #include "kernels/reference/reference.h"
 
 namespace goldcrest {
+static_assert(kHasSystem, "GOLDCREST_BACKENDS must be defined: most of these tables need it for packed weights");
+
 #if defined(__x86_64__)
 extern const Kernels kernels_x86_avx512vnni;
 extern const Kernels kernels_x86_avx512vnni_amd;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds the engine's source folder without -ffp-contract=off, with each compiler that this machine has and for each CPU
-# that can fuse a product with a sum, and expects the golden hash. The sources themselves must keep the bits. They must
-# refuse -Ofast and its parts. As a control, the same sources without their pragma must fail.
+# that can fuse a product with a sum, and expects the golden hashes of int8 and of packed weights. The sources must keep
+# the bits, and refuse -Ofast and its parts. As a control, the same sources without their pragma must fail.
 # Usage: contract_flags.sh SOURCE BUILD WORK COMPILER...   COMPILER: gcc, gcc-14, clang-14, clang-16 ...
 #   BUILD      a build of SOURCE for this machine, with the golden model and its hash
 #   COMPILER   "short" means gcc at -O3, for this machine. A compiler that is not here is skipped, by a line.
@@ -12,12 +12,9 @@ source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) work=$(fresh_folder "$3")
 shift 3
 cmake --build "$build" --target goldcrest_source_folder > /dev/null
 cp -r "$build/goldcrest_sources" "$work/sources"
-model=$build/tests/kernels/golden/g2p.gcst words=$source/tests/data/g2p/valid.tsv
-hash=$(head -c 16 "$build/tests/kernels/golden/g2p.hash")
+golden=$build/tests/kernels/golden words=$source/tests/data/g2p/valid.tsv
 cd "$work/sources"
 grep -v -e -ffp-contract=off flags.txt > "$work/flags.txt"
-defines=(-DMODEL="\"$model\"" -DWORDS="\"$words\"" -DMODEL_BYTES="$(stat -c %s "$model")"
-  -DWORDS_BYTES="$(stat -c %s "$words")" -DEXPECTED_HASH="0x${hash}u")
 
 # The only header of a C library that the engine includes, for compilers without one.
 mkdir "$work/c"
@@ -67,28 +64,31 @@ no_library=(-ffreestanding -isystem "$work/c")
 # check MACHINE EXPECTED COMMAND...: builds for MACHINE by COMMAND, and runs. EXPECTED: 0, or "not" for another status.
 checked=0
 check() {
-  local machine=$1 expected=$2 out=$work/$checked status=0 list=sources.txt freestanding=(-DFREESTANDING -fno-builtin)
-  local main=$source/tests/kernels/contract_flags.cc
+  local machine=$1 expected=$2 out=$work/$((++checked)) freestanding=(-DFREESTANDING -fno-builtin)
+  local list=sources.txt program=$out/program hash model status
   shift 2
   case $machine in x86_64 | aarch64) list=sources-$machine.txt freestanding=() ;; esac
   build_engine "$out" "$list" "$@"
-  "$@" @"$work/flags.txt" "${defines[@]}" "${freestanding[@]}" -c "$main" -o "$out/main.o"
-  local objects=("$out"/*.o) program=$out/program
-  case $machine in
-    x86_64) gcc "${objects[@]}" -o "$program" && "$program" || status=$? ;;
-    aarch64) aarch64-linux-gnu-gcc -static "${objects[@]}" -o "$program" &&
-      qemu-aarch64 -cpu max "$program" || status=$? ;;
-    m7) arm-none-eabi-gcc "${m7[@]}" -nostdlib -Wl,-Ttext-segment=0x400000 "${objects[@]}" -lc -lgcc -o "$program" &&
-      qemu-arm -cpu max "$program" || status=$? ;;
-    rv32) riscv64-unknown-elf-gcc "${rv32[@]}" -nostdlib -Wl,--no-relax "${objects[@]}" -lgcc -o "$program" &&
-      qemu-riscv32 "$program" || status=$? ;;
-    wasm) "$wasm_ld" --no-entry "${objects[@]}" -o "$program" && run_wasm "$program" || status=$? ;;
-  esac
-  echo "contract_flags: $machine: $*: status $status"
-  [ -e "$program" ] || fail "no program for $machine: $*"
-  if [ "$expected" = not ]; then [ "$status" -ne 0 ]; else [ "$status" -eq "$expected" ]; fi || fail "not $expected"
-  rm -rf "$out"
-  checked=$((checked + 1))
+  for hash in g2p g2p_unpacked; do
+    model=$golden/${hash/un/}.gcst status=0
+    "$@" @"$work/flags.txt" -DMODEL="\"$model\"" -DMODEL_BYTES="$(stat -c %s "$model")" -DWORDS="\"$words\"" \
+      -DWORDS_BYTES="$(stat -c %s "$words")" -DEXPECTED_HASH="0x$(head -c 16 "$golden/$hash.hash")u" \
+      "${freestanding[@]}" -c "$source/tests/kernels/contract_flags.cc" -o "$out/main.o"
+    case $machine in
+      x86_64) gcc "$out"/*.o -o "$program" && "$program" || status=$? ;;
+      aarch64) aarch64-linux-gnu-gcc -static "$out"/*.o -o "$program" &&
+        qemu-aarch64 -cpu max "$program" || status=$? ;;
+      m7) arm-none-eabi-gcc "${m7[@]}" -nostdlib -Wl,-Ttext-segment=0x400000 "$out"/*.o -lc -lgcc -o "$program" &&
+        qemu-arm -cpu max "$program" || status=$? ;;
+      rv32) riscv64-unknown-elf-gcc "${rv32[@]}" -nostdlib -Wl,--no-relax "$out"/*.o -lgcc -o "$program" &&
+        qemu-riscv32 "$program" || status=$? ;;
+      wasm) "$wasm_ld" --no-entry "$out"/*.o -o "$program" && run_wasm "$program" || status=$? ;;
+    esac
+    echo "contract_flags: $machine: $hash: $*: status $status"
+    [ -e "$program" ] || fail "no program for $machine: $*"
+    if [ "$expected" = not ]; then [ "$status" -ne 0 ]; else [ "$status" -eq "$expected" ]; fi || fail "not $expected"
+    rm "$program"
+  done
 }
 
 # check_refusals COMMAND...: -Ofast and its parts are refused by name.

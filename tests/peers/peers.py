@@ -14,6 +14,7 @@ import argparse
 import contextlib
 import functools
 import importlib.metadata
+import json
 import os
 import pathlib
 import platform
@@ -24,17 +25,45 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-import acceptance
 import checkpoints
 import product
 import tables
 from engines import OTHER, PEERS, SOURCE_TOKENS, XNNPACK, Case, Goldcrest, Patience, PeerProcess, Variant, peer_opening
-from results import Results
 
 BENCH = "examples/goldcrest-bench"
 PACKAGES = {"CTranslate2": "ctranslate2", "ONNX Runtime": "onnxruntime"}
 # A peer's idle threads spin for a while; CTranslate2's OpenMP spins for 0.2 s.
 SETTLE_S = 0.3
+
+
+class Results:
+    """Figures by name in sections. `conditions` must be those of the run that the file came from."""
+
+    def __init__(self, path: pathlib.Path | None, conditions: dict):
+        self.path = path
+        self.content = {"date": time.strftime("%Y-%m-%d"), "conditions": conditions,
+                        "load_averages": {"first": os.getloadavg()}}
+        if path and path.exists():
+            self.content = json.loads(path.read_text(encoding="utf-8"))
+            for key, found in self.content["conditions"].items():
+                if found != conditions.get(key):
+                    raise SystemExit(f"{path}: {key}: its figures were taken with {found!r}, this run has "
+                                     f"{conditions.get(key)!r}; name another file or go back to those conditions")
+        self.date, self.conditions, self.load_averages = map(self.content.get, ("date", "conditions", "load_averages"))
+
+    def section(self, name: str) -> dict[str, dict]:
+        return self.content.setdefault(name, {})
+
+    def measure(self, section: str, name: str, figures: Callable[[], dict]) -> dict:
+        """Returns the saved figures, or measures and saves new ones."""
+        if name not in self.section(section):
+            self.section(section)[name] = figures()
+            self.load_averages["last"] = os.getloadavg()
+            if self.path:
+                unfinished = self.path.with_name(self.path.name + ".part")
+                unfinished.write_text(json.dumps(self.content, indent=2) + "\n", encoding="utf-8")
+                unfinished.replace(self.path)
+        return self.section(section)[name]
 
 
 def bootstrap_interval(ratios: list[float], resamples: int = 10000) -> tuple[float, float]:
@@ -44,19 +73,14 @@ def bootstrap_interval(ratios: list[float], resamples: int = 10000) -> tuple[flo
     return medians[int(0.025 * resamples)], medians[int(0.975 * resamples) - 1]
 
 
-def settled_rate(engine: Goldcrest | PeerProcess, case: Case) -> float:
-    if case.threads > 1:
-        time.sleep(SETTLE_S)
-    return engine.tokens_per_s(case)
-
-
 def compare(ours: Goldcrest, theirs: PeerProcess, case: Case, n_pairs: int) -> dict:
     """Measures pairs in the order AB BA AB ..., so that a drift of the machine affects both sides."""
     our_rates, their_rates = [], []
     for pair in range(n_pairs):
         sides = [(ours, our_rates), (theirs, their_rates)]
         for engine, rates in sides if pair % 2 == 0 else reversed(sides):
-            rates.append(settled_rate(engine, case))
+            time.sleep(SETTLE_S if case.threads > 1 else 0)
+            rates.append(engine.tokens_per_s(case))
     ratios = [our / their for our, their in zip(our_rates, their_rates)]
     low, high = bootstrap_interval(ratios)
     return {"ours": statistics.median(our_rates), "theirs": statistics.median(their_rates), "ratios": ratios,
@@ -91,8 +115,6 @@ def open_peer(arguments: argparse.Namespace, variant: Variant, model: pathlib.Pa
 def measure_speeds(arguments: argparse.Namespace, results: Results, model: str, ours: Goldcrest, peer: str,
                    folder: pathlib.Path, threads: int) -> None:
     cases = named_cases(arguments, model, peer, threads)
-    if all(results.has("speed", name) for name in cases):
-        return
     with contextlib.ExitStack() as stack:
         variants = [stack.enter_context(open_peer(arguments, variant, folder, threads)) for variant in PEERS[peer]]
         for name, case in cases.items():
@@ -102,16 +124,7 @@ def measure_speeds(arguments: argparse.Namespace, results: Results, model: str, 
             print(f"{name}: {row['ratio']:.2f}x", file=sys.stderr, flush=True)
 
 
-def is_complete(arguments: argparse.Namespace, results: Results, model: str) -> bool:
-    names = [name for peer in arguments.peers for threads in arguments.threads
-             for name in named_cases(arguments, model, peer, threads)]
-    return results.has("opening", model) and results.has("length", model) and \
-        all(results.has("speed", name) for name in names)
-
-
 def measure_model(arguments: argparse.Namespace, results: Results, model: str) -> None:
-    if is_complete(arguments, results, model):
-        return
     gcst, folders = checkpoints.prepare(
         model, arguments.work, product.ROOT / "tests/data/opus-mt-en-mg",
         arguments.build / "converter/goldcrest-convert", arguments.seed, arguments.peers)
@@ -120,7 +133,7 @@ def measure_model(arguments: argparse.Namespace, results: Results, model: str) -
         for peer, folder in folders.items():
             measure_speeds(arguments, results, model, ours, peer, folder, threads)
     results.measure("opening", model, lambda: {
-        "Goldcrest": ours.opening(), acceptance.LOW_MEMORY: ours.opening("--low-memory")} | {
+        "Goldcrest": ours.opening(), "Goldcrest --low-memory": ours.opening("--low-memory")} | {
         peer: open_cost(arguments, peer, folder) for peer, folder in folders.items()})
     results.measure("length", model, ours.length_ratios)
 
@@ -142,10 +155,6 @@ def cpu_fields() -> Iterator[tuple[str, str]]:
             yield name.strip().lower(), value.strip()
 
 
-def cpu_flags() -> set[str]:
-    return set(next((value for name, value in cpu_fields() if name == "flags"), "").split())
-
-
 def best_kernels(build: pathlib.Path) -> str:
     return subprocess.run([build / BENCH, "--list-kernels"], check=True, capture_output=True,
                           text=True).stdout.split()[0]
@@ -156,11 +165,9 @@ def conditions_of(arguments: argparse.Namespace) -> dict:
     commit = subprocess.run(["git", "-C", product.ROOT, "describe", "--always", "--dirty"], capture_output=True,
                             text=True).stdout.strip() or "unknown"
     packages = ["transformers", *(PACKAGES[peer] for peer in arguments.peers if peer in PACKAGES)]
-    flags = cpu_flags()
     return {
         "cpu": next((value for name, value in cpu_fields() if name in ("model name", "hardware")), platform.machine()),
         "cpus": os.cpu_count(), "system": f"{platform.system()} {platform.release()}", "cores": arguments.cores,
-        "plain_avx2": "avx2" in flags and not flags & {"avx_vnni", "avx512_vnni"},
         "kernels": arguments.kernels or best_kernels(arguments.build), "commit": commit, "seed": arguments.seed,
         "source_tokens": SOURCE_TOKENS, "pairs": arguments.pairs, "seconds": arguments.patience.seconds,
         "repetitions": arguments.patience.repetitions, "warm_ups": arguments.patience.warm_ups,
@@ -171,13 +178,9 @@ def report(results: Results, markdown: bool) -> str:
     rows, conditions = list(results.section("speed").values()), results.conditions | {"date": results.date}
     if markdown:
         return tables.compact_table(rows) + "\n\n" + tables.compact_conditions(conditions)
-    openings, lengths = results.section("opening"), results.section("length")
-    verdicts = acceptance.opening_verdicts(openings) + acceptance.length_verdicts(lengths) + \
-        acceptance.thread_verdicts(rows)
     return "\n\n".join(filter(None, [
-        tables.speed_table(rows, conditions["plain_avx2"]), tables.thread_table(rows),
-        tables.opening_table(openings), tables.verdict_table(verdicts),
-        tables.long_conditions(conditions, results.load_averages)]))
+        tables.speed_table(rows), tables.thread_table(rows), tables.opening_table(results.section("opening")),
+        tables.length_table(results.section("length")), tables.long_conditions(conditions, results.load_averages)]))
 
 
 # Goldcrest's files of --texts by the options of goldcrest-convert. The first one's texts are the measure, the second

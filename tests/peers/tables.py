@@ -3,9 +3,6 @@
 
 from collections.abc import Iterable, Sequence
 
-import acceptance
-from acceptance import Verdict
-
 SHOWN_CASES = {"greedy, batch 1": (1, 1), "beam 4, batch 1": (4, 1), "greedy, batch 32": (1, 32),
                "beam 4, batch 32": (4, 32)}
 
@@ -19,26 +16,20 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
-def met(verdict: bool) -> str:
-    return "met" if verdict else "**missed**"
-
-
-def speed_table(rows: list[dict], plain_avx2: bool) -> str:
+def speed_table(rows: list[dict]) -> str:
     def cells(row: dict) -> list[str]:
         others = [f"{name} {rate:.0f}" for name, rate in row["probes"].items() if name != row["variant"]]
-        bar = acceptance.speed_bar(row, plain_avx2)
         bound = row["bound"]
         return [row["model"], row["peer"], str(row["beam_size"]), str(row["batch"]), str(row["threads"]),
                 f"{row['ours']:.0f}", f"{row['theirs']:.0f}", row["variant"], ", ".join(others) or "-",
                 f"{row['ratio']:.2f}", f"{row['low']:.2f} to {row['high']:.2f}",
                 f"{min(row['ratios']):.2f} to {max(row['ratios']):.2f}",
                 f"{bound['tokens_per_s']:.0f}", f"{100 * row['ours'] / bound['tokens_per_s']:.0f} %",
-                f"{bound['encode_limit']}, {bound['decode_limit']}",
-                f"{bar:.2f}" if bar else "-", met(row["ratio"] >= bar) if bar else "-"]
+                f"{bound['encode_limit']}, {bound['decode_limit']}"]
 
     return table(["model", "peer", "beam", "batch", "threads", "Goldcrest tok/s", "peer tok/s", "its backend",
                   "its others", "ratio", "95 % interval", "least and most", "bound tok/s", "Goldcrest of it",
-                  "limits: encoding, decoding", "bar", ""], map(cells, rows))
+                  "limits: encoding, decoding"], map(cells, rows))
 
 
 def opening_table(openings: dict[str, dict]) -> str:
@@ -56,15 +47,17 @@ def opening_table(openings: dict[str, dict]) -> str:
 
 
 def thread_table(rows: list[dict]) -> str:
+    by_case = {(row["threads"], row["model"], row["peer"], row["beam_size"], row["batch"]): row for row in rows}
+    found = [(case, row, by_case.get((2, *case))) for (threads, *case), row in by_case.items() if threads == 1]
     return table(["two threads over one: model", "peer", "beam", "batch", "Goldcrest", "the peer"],
-                 ([ratio["model"], ratio["peer"], str(ratio["beam_size"]), str(ratio["batch"]),
-                   f"{ratio['ours']:.2f}", f"{ratio['theirs']:.2f}"] for ratio in acceptance.thread_ratios(rows)))
+                 ([*map(str, case), f"{two['ours'] / one['ours']:.2f}", f"{two['theirs'] / one['theirs']:.2f}"]
+                  for case, one, two in found if two))
 
 
-def verdict_table(verdicts: list[Verdict]) -> str:
-    return table(["", "found", "bar", "verdict"],
-                 ([verdict.what, f"{verdict.found:.2f}", f"{'>=' if verdict.at_least else '<='} {verdict.bar:.2f}",
-                   met(verdict.met)] for verdict in verdicts))
+def length_table(lengths: dict[str, dict]) -> str:
+    return table(["a position of 200 target tokens over one of 20: model", "beam", "Goldcrest"],
+                 ([model, beam_size, f"{ratio:.2f}"] for model, ratios in lengths.items()
+                  for beam_size, ratio in ratios.items()))
 
 
 def compact_table(rows: list[dict]) -> str:

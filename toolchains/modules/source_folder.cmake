@@ -38,7 +38,7 @@ list(FILTER sources EXCLUDE REGEX "^kernels/(select_static|cortexm/|riscv/|wasm/
 include("${SOURCE}/engine/kernels/tables.cmake")
 set(kernel_tables "")
 list(TRANSFORM GOLDCREST_ENGINE_OPTIONS PREPEND "-D" OUTPUT_VARIABLE definitions)
-list(JOIN definitions " " definitions)
+string(JOIN " " definitions -DGOLDCREST_BACKENDS ${definitions})
 foreach(machine x86_64 aarch64 armv7 riscv64)
   set(tables ${GOLDCREST_KERNEL_TABLES})
   list(FILTER tables INCLUDE REGEX "^${machine} ")

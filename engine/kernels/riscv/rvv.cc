@@ -177,6 +177,73 @@ void linear(const LinearArgs<int8_t>& args) {
   }
 }
 
+// Four inputs by nibbles of int16: those in bits 0, 4, 8 and 12 belong to these inputs.
+#define GOLDCREST_RVV_NIBBLES(from, a, b, c, d)                                                           \
+  "vand.vi v0, " from ", 15\n" GOLDCREST_RVV_1_ROW(a,                                                     \
+      "v0") "vsrl.vi " from ", " from                                                                     \
+            ", 4\n"                                                                                       \
+            "vand.vi v2, " from ", 15\n" GOLDCREST_RVV_1_ROW(b,                                           \
+                "v2") "vsrl.vi " from ", " from                                                           \
+                      ", 4\n"                                                                             \
+                      "vand.vi v0, " from ", 15\n" GOLDCREST_RVV_1_ROW(c, "v0") "vsrl.vi " from ", " from \
+                                                                                ", 4\n" GOLDCREST_RVV_1_ROW(d, from)
+
+// sums [16] <- the products of a row x [k] with a panel of packed weights. A group's sums begin with -8 times the sum
+// of its inputs, starts [groups], and they are multiplied by its outputs' multipliers once. A word has an output's
+// weights of eight inputs: those of the first four are low nibbles.
+inline void sum_packed_panel(const Lanes& types, const int8_t* x, size_t k, const int32_t* starts, const int8_t* w,
+    const int8_t* multipliers, int32_t* sums) {
+  const int8_t* const end = x + k;
+  const size_t lanes = 16;
+  asm volatile(
+      "vsetvl zero, %[lanes], %[words]\n"
+      "vmv.v.i v16, 0\n"
+      "1:\n"
+      "lw t0, (%[starts])\n"
+      "addi %[starts], %[starts], 4\n"
+      "vmv.v.x v8, t0\n"
+      "addi t2, %[x0], 32\n"
+      "bleu t2, %[end], 2f\n"
+      "mv t2, %[end]\n"
+      "2:\n"
+      "vsetvl zero, %[lanes], %[halves]\n"
+      "3:\n"
+      "vle32.v v4, (%[w])\n"
+      "addi %[w], %[w], 64\n"
+      "vnsrl.wi v24, v4, 0\n"
+      "vnsrl.wi v28, v4, 16\n"
+      GOLDCREST_RVV_NIBBLES("v24", "0", "4", "1", "5")
+      GOLDCREST_RVV_NIBBLES("v28", "2", "6", "3", "7")
+      "addi %[x0], %[x0], 8\n"
+      "bltu %[x0], t2, 3b\n"
+      "vsetvl zero, %[lanes], %[words]\n"
+      "vle8.v v4, (%[m])\n"
+      "addi %[m], %[m], 16\n"
+      "vsext.vf4 v0, v4\n"
+      "vmacc.vv v16, v8, v0\n"
+      "bltu %[x0], %[end], 1b\n"
+      "vse32.v v16, (%[sums])\n"
+      : [x0] "+&r"(x), [w] "+&r"(w), [m] "+&r"(multipliers), [starts] "+&r"(starts)
+      : [end] "r"(end), [sums] "r"(sums), [lanes] "r"(lanes), [words] "r"(types.words), [halves] "r"(types.halves)
+      : GOLDCREST_RVV_CLOBBERS);
+}
+
+void linear_packed_rows(const LinearArgs<int8_t>& args) {
+  const Lanes types = sixteen_lanes();
+  const size_t k = args.k, n_groups = packed_groups(args.k);
+  const int8_t* x = args.x;
+  for (uint32_t row = 0; row < args.rows; ++row, x += k) {
+    int32_t starts[kMostPackedInputs / kPackedGroup] = {}, sums[kGroupOutputs];
+    for (size_t i = 0; i < k; ++i) starts[i / kPackedGroup] -= 8 * x[i];
+    for (uint32_t first = 0, j; first < args.n; first = j) {
+      for (j = first; j < args.n && j < first + kGroupOutputs; j += 16)
+        sum_packed_panel(
+            types, x, k, starts, args.w + nibble_bytes(j, args.k), args.multipliers + j * n_groups, sums + (j - first));
+      finish(args, row, first, j - first, sums);
+    }
+  }
+}
+
 // Computes largest logits and sums of exponentials with the reference's bits: a first logit that is not a number
 // stays the largest, and of zeros the first.
 void logit_sums(const LogitSumsArgs& args) {
@@ -276,6 +343,7 @@ constexpr Kernels make_table() {
   table.int8 = {quantize_rows, linear, table.int8.embed, attention, output_block};
   table.layer_norm = layer_norm;
   table.logit_sums = logit_sums;
+  table.linear_packed = linear_packed_rows;
   return table;
 }
 }  // namespace

@@ -56,6 +56,7 @@ struct Sum {
 using Input = Sum::Input;
 
 constexpr uint32_t kGroupOutputs = 64;  // their sums are stored at a time
+constexpr uint32_t kUnpacked = 64;      // inputs whose packed weights become int8 at a time
 
 // A tile has kRows rows, which are kNumbers sums for each output.
 template <uint32_t kRows> struct Tile {
@@ -127,23 +128,30 @@ template <uint32_t kRows> void linear_rows(const LinearArgs<int8_t>& args, uint3
   constexpr uint32_t kChunk = Tile<kRows>::kChunk;
   Input expanded[kChunk * Tile<kRows>::kNumbers];
   int32_t sums[kRows * kGroupOutputs];
-  const uint32_t n = args.n, k = args.k;
+  int8_t unpacked[kHasPacked ? 16 * kUnpacked : 1];
+  const uint32_t n = args.n, k = args.k, chunk = args.is_packed() ? kUnpacked : kChunk;
   for (uint32_t first = 0; first < n; first += kGroupOutputs) {
     const uint32_t outputs = n - first < kGroupOutputs ? n - first : kGroupOutputs;
-    for (uint32_t input = 0; input < k; input += kChunk) {
-      const uint32_t inputs = k - input < kChunk ? k - input : kChunk;
-      if (first == 0 || k > kChunk) expand<kRows>(args.x + size_t{row} * k + input, k, inputs, expanded);
+    for (uint32_t input = 0; input < k; input += chunk) {
+      const uint32_t inputs = k - input < chunk ? k - input : chunk;
+      if (first == 0 || k > chunk) expand<kRows>(args.x + size_t{row} * k + input, k, inputs, expanded);
       const int8_t* w = args.w + size_t{first} * k + 16 * input;
-      for (uint32_t j = 0; j < outputs; j += 16, w += 16 * k)
+      for (uint32_t j = 0; j < outputs; j += 16, w += 16 * k) {
+        const int8_t* of_panel = w;
+        if (args.is_packed()) {
+          goldcrest::expand(packed_matrix(args), {first + j, 16}, {input, inputs}, unpacked);
+          of_panel = unpacked;
+        }
         for (uint32_t i = 0; i < 16; i += Tile<kRows>::kOutputs)
-          add_products<kRows>(expanded, inputs, w + 4 * i, input > 0, sums + j + i);
+          add_products<kRows>(expanded, inputs, of_panel + 4 * i, input > 0, sums + j + i);
+      }
     }
     for (uint32_t r = 0; r < kRows; ++r) finish(args, row + r, first, outputs, sums + r * kGroupOutputs);
   }
 }
 
 void linear(const LinearArgs<int8_t>& args) {
-  if (args.layout != Layout::kN16K4 || args.is_packed()) return reference_linear(args);
+  if (args.layout != Layout::kN16K4) return reference_linear(args);
   uint32_t row = 0;
   for (; row + 4 <= args.rows; row += 4) linear_rows<4>(args, row);
   for (; row + 2 <= args.rows; row += 2) linear_rows<2>(args, row);

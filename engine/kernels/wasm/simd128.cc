@@ -54,8 +54,7 @@ constexpr bool kFinishesTogether = false;
 #include "kernels/vector/kernels-inl.h"
 #include "kernels/vector/shared_pairs-inl.h"
 
-namespace goldcrest {
-namespace {
+namespace goldcrest { namespace {
 // Multiplies rows by a panel of 16 outputs. Eight vectors hold sums, which leaves registers on x86: those of 16 outputs
 // of one row, or of eight outputs of two rows in each of two passes. Each output has two lanes.
 template <int kRows, int kPanels, int kSplit, bool kPrefetches>
@@ -93,9 +92,62 @@ inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint
   }
   finish_tile(args, first_row, first_output, acc);
 }
+// For vector/packed-inl.h. A nibble is in the low or the high byte of an int16, next to that of the following input.
+constexpr int kPackedTileRows = 2;
+constexpr auto crc32c_words = kReferenceTable.crc32c;  // there is no instruction
+using GroupStart = v128_t;
+using PackedSums = Acc;
+
+inline Acc packed_start(const int32_t*) { return {}; }
+inline Acc start_group(v128_t start) { return {{start, start, start, start}}; }
+
+inline W low_nibbles(W w) {
+  for (v128_t& bytes : w.q) bytes = wasm_v128_and(bytes, wasm_i8x16_splat(15));
+  return w;
+}
+inline W high_nibbles(W w) {
+  for (v128_t& bytes : w.q) bytes = wasm_u8x16_shr(bytes, 4);
+  return w;
+}
+
+inline Acc add_nibbles(Acc sums, W nibbles, const int8_t* x) {
+  const v128_t inputs = wasm_v128_load32_splat(x);
+  const v128_t even = wasm_i16x8_shr(wasm_i16x8_shl(inputs, 8), 8), odd = wasm_i16x8_shr(inputs, 8);
+  for (int i = 0; i < 4; ++i) {
+    const v128_t of_even = wasm_i32x4_dot_i16x8(wasm_v128_and(nibbles.q[i], wasm_i16x8_splat(255)), even);
+    const v128_t of_odd = wasm_i32x4_dot_i16x8(wasm_u16x8_shr(nibbles.q[i], 8), odd);
+    sums.q[i] = wasm_i32x4_add(wasm_i32x4_add(sums.q[i], of_even), of_odd);
+  }
+  return sums;
+}
+
+inline Acc add_group(Acc acc, const Acc& sums, const int8_t* multipliers) {
+  for (int i = 0; i < 4; ++i) {
+    const v128_t four = wasm_i16x8_extend_low_i8x16(wasm_v128_load32_zero(multipliers + 4 * i));
+    acc.q[i] = wasm_i32x4_add(acc.q[i], wasm_i32x4_mul(sums.q[i], wasm_i32x4_extend_low_i16x8(four)));
+  }
+  return acc;
+}
+
+inline v128_t group_start(const int8_t* x, uint32_t n) {
+  int32_t sum = 0;
+  for (uint32_t i = 0; i < n; ++i) sum += x[i];
+  return wasm_i32x4_splat(-8 * sum);
+}
+}}  // namespace goldcrest
+
+#include "kernels/vector/packed-inl.h"
+
+namespace goldcrest {
+namespace {
+// As in firmware, int8.linear takes packed weights.
+void linear_of_any(const LinearArgs<int8_t>& args) {
+  if (!args.is_packed()) return linear(args);
+  args.layout == Layout::kN16K4&& args.k <= kMostPackedInputs ? linear_packed_rows(args) : reference_linear(args);
+}
 }  // namespace
 
 extern const Kernels kernels_wasm_simd128;
-constexpr Kernels kernels_wasm_simd128 = for_this_build(make_vector_table<linear>("wasm_simd128", 0));
+constexpr Kernels kernels_wasm_simd128 = for_this_build(make_packed_table<linear_of_any>("wasm_simd128", 0));
 }  // namespace goldcrest
 #endif
