@@ -67,7 +67,7 @@ check() {
   local machine=$1 expected=$2 out=$work/$((++checked)) freestanding=(-DFREESTANDING -fno-builtin)
   local list=sources.txt program=$out/program hash model status
   shift 2
-  case $machine in x86_64 | aarch64) list=sources-$machine.txt freestanding=() ;; esac
+  case $machine in *64) list=sources-$machine.txt freestanding=() ;; *) set -- "$@" -DGOLDCREST_ACCURACY ;; esac
   build_engine "$out" "$list" "$@"
   for hash in g2p g2p_unpacked; do
     model=$golden/${hash/un/}.gcst status=0
