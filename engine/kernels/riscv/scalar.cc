@@ -137,11 +137,8 @@ template <uint32_t kRows> void linear_rows(const LinearArgs<int8_t>& args, uint3
       if (first == 0 || k > chunk) expand<kRows>(args.x + size_t{row} * k + input, k, inputs, expanded);
       const int8_t* w = args.w + size_t{first} * k + 16 * input;
       for (uint32_t j = 0; j < outputs; j += 16, w += 16 * k) {
-        const int8_t* of_panel = w;
-        if (args.is_packed()) {
-          goldcrest::expand(packed_matrix(args), {first + j, 16}, {input, inputs}, unpacked);
-          of_panel = unpacked;
-        }
+        if (args.is_packed()) goldcrest::expand(packed_matrix(args), {first + j, 16}, {input, inputs}, unpacked);
+        const int8_t* const of_panel = args.is_packed() ? unpacked : w;
         for (uint32_t i = 0; i < 16; i += Tile<kRows>::kOutputs)
           add_products<kRows>(expanded, inputs, of_panel + 4 * i, input > 0, sums + j + i);
       }

@@ -140,14 +140,16 @@ inline v128_t group_start(const int8_t* x, uint32_t n) {
 
 namespace goldcrest {
 namespace {
-// As in firmware, int8.linear takes packed weights.
+// As in firmware, int8.linear takes packed weights. Two rows at a time keep the module small.
 void linear_of_any(const LinearArgs<int8_t>& args) {
   if (!args.is_packed()) return linear(args);
-  args.layout == Layout::kN16K4&& args.k <= kMostPackedInputs ? linear_packed_rows(args) : reference_linear(args);
+  if (args.layout != Layout::kN16K4 || args.k > kMostPackedInputs) return reference_linear(args);
+  for (uint32_t row = 0; row < args.rows; row += 2)
+    row + 1 < args.rows ? packed_rows<2>(args, row) : packed_rows<1>(args, row);
 }
 }  // namespace
 
 extern const Kernels kernels_wasm_simd128;
-constexpr Kernels kernels_wasm_simd128 = for_this_build(make_packed_table<linear_of_any>("wasm_simd128", 0));
+constexpr Kernels kernels_wasm_simd128 = for_this_build(make_vector_table<linear_of_any>("wasm_simd128", 0));
 }  // namespace goldcrest
 #endif
