@@ -177,16 +177,15 @@ void linear(const LinearArgs<int8_t>& args) {
   }
 }
 
-// Four inputs by nibbles of int16: those in bits 0, 4, 8 and 12 belong to these inputs.
-#define GOLDCREST_RVV_NIBBLES(from, a, b, c, d)                                                           \
-  "vand.vi v0, " from ", 15\n" GOLDCREST_RVV_1_ROW(a,                                                     \
-      "v0") "vsrl.vi " from ", " from                                                                     \
-            ", 4\n"                                                                                       \
-            "vand.vi v2, " from ", 15\n" GOLDCREST_RVV_1_ROW(b,                                           \
-                "v2") "vsrl.vi " from ", " from                                                           \
-                      ", 4\n"                                                                             \
-                      "vand.vi v0, " from ", 15\n" GOLDCREST_RVV_1_ROW(c, "v0") "vsrl.vi " from ", " from \
-                                                                                ", 4\n" GOLDCREST_RVV_1_ROW(d, from)
+// An input by the lowest nibbles of int16, which move on to the next ones.
+#define GOLDCREST_RVV_NIBBLE(from, input, weights) \
+  "vand.vi " weights ", " from                     \
+  ", 15\n"                                         \
+  "vsrl.vi " from ", " from ", 4\n" GOLDCREST_RVV_1_ROW(input, weights)
+// Inputs a, b, c and d by the four nibbles.
+#define GOLDCREST_RVV_NIBBLES(from, a, b, c, d) \
+  GOLDCREST_RVV_NIBBLE(from, a, "v0")           \
+  GOLDCREST_RVV_NIBBLE(from, b, "v2") GOLDCREST_RVV_NIBBLE(from, c, "v0") GOLDCREST_RVV_1_ROW(d, from)
 
 // sums [16] <- the products of a row x [k] with a panel of packed weights. A group's sums begin with -8 times the sum
 // of its inputs, starts [groups], and they are multiplied by its outputs' multipliers once. A word has an output's

@@ -92,6 +92,7 @@ inline void linear_tile(const LinearArgs<int8_t>& args, uint32_t first_row, uint
   }
   finish_tile(args, first_row, first_output, acc);
 }
+
 // For vector/packed-inl.h. A nibble is in the low or the high byte of an int16, next to that of the following input.
 constexpr int kPackedTileRows = 2;
 constexpr auto crc32c_words = kReferenceTable.crc32c;  // there is no instruction
