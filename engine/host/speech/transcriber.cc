@@ -167,9 +167,12 @@ int64_t Transcriber::set_search(double temperature) {
   return status < 0 || temperature == 0 ? status : goldcrest_set_sampling(engine, &sampling);
 }
 
-// *log_prob <- that of a target, in place of the search. Returns a negative status, or GOLDCREST_OK.
-int64_t Transcriber::log_prob_of(std::vector<int32_t> target, double* log_prob) {
+// *log_prob <- that of a target, in place of the search; `text`, with its end, may go on with it. Returns a negative
+// status, or GOLDCREST_OK.
+int64_t Transcriber::log_prob_of(std::vector<int32_t> target, const std::vector<int32_t>* text, double* log_prob) {
   goldcrest_engine* const engine = session_.engine();
+  if (text != nullptr) target.insert(target.end(), text->begin(), text->end());
+  if (text != nullptr) target.push_back(session_.info().end_id);
   target.resize(std::min<size_t>(target.size(), session_.memory().limits.max_target_tokens));
   goldcrest_result result = {};
   int status = is_encoded_ ? goldcrest_search_again(engine) : GOLDCREST_OK;
@@ -188,7 +191,7 @@ int64_t Transcriber::choose_language(Transcription* made) {
   int32_t best = -1;
   for (const int32_t language : task_.languages) {
     double log_prob = 0;
-    const int64_t status = log_prob_of({language}, &log_prob);
+    const int64_t status = log_prob_of({language}, nullptr, &log_prob);
     if (status < 0) return status;
     const double probability = std::exp(log_prob);
     sum += probability;
@@ -319,7 +322,7 @@ int64_t Transcriber::take_text(const goldcrest_result& result, size_t n_samples,
   if (n_prompt < result.n_prefix) made->language = entries_.code_of(result.tokens[n_prompt]);
   for (std::string forced; n_prompt < result.n_prefix; ++n_prompt)
     if (session_.append_text(result.tokens + n_prompt, 1, &forced) < 0 || !forced.empty()) break;
-  const std::vector<int32_t> prompt(result.tokens, result.tokens + n_prompt);
+  std::vector<int32_t> prompt(result.tokens, result.tokens + n_prompt);
   std::vector<int32_t> ids(result.tokens + n_prompt, result.tokens + result.n_tokens);
   made->avg_logprob = mean_log_prob(result);
   if (result.was_cut != 0) made->cut = goldcrest::cut_problem(info, session_.memory().limits, result.n_tokens);
@@ -330,19 +333,24 @@ int64_t Transcriber::take_text(const goldcrest_result& result, size_t n_samples,
   if (purpose_ == Purpose::kWindow) {
     const auto first_time = static_cast<int32_t>(session_.traits().first_timestamp);
     cut_segments(ids, first_time, static_cast<double>(info.row_samples) / info.sample_rate, made, &heard);
+    prompt.push_back(first_time - 1);  // scored texts have no times
   } else {
     made->segments.push_back({0, heard, "", ids, {}});
   }
   made->n_heard = std::min(n_samples, static_cast<size_t>(heard * info.sample_rate + 0.5));
+  const bool has_terms = !key_terms_.empty() && phrases_.empty() && purpose_ != Purpose::kPartial && !made->uncertain;
   int64_t status = GOLDCREST_OK;
+  double gain = 0;
+  std::vector<int32_t> before = prompt;
   for (Segment& segment : made->segments) {
     if (status >= 0) status = session_.append_text(segment.tokens.data(), segment.tokens.size(), &segment.text);
+    if (status >= 0 && has_terms) status = spell_terms(before, &segment, &gain);
+    before.insert(before.end(), segment.tokens.begin(), segment.tokens.end());
     made->text += segment.text;
   }
+  made->avg_logprob += gain / static_cast<double>(before.size() - prompt.size() + 1);
   if (status < 0 || purpose_ == Purpose::kPartial) return status;
   if (!phrases_.empty()) status = hear_phrase(prompt, n_samples, made);
-  const bool has_terms = !key_terms_.empty() && phrases_.empty() && purpose_ != Purpose::kWindow && !made->uncertain;
-  if (status >= 0 && has_terms && made->segments.size() == 1) status = spell_terms(prompt, made);
   if (status >= 0 && options_.finds_words) status = find_words(prompt, n_samples, made);
   drop_instants(made);
   made->no_speech = no_speech_;
@@ -384,11 +392,8 @@ int64_t Transcriber::hear_phrase(const std::vector<int32_t>& prompt, size_t n_sa
   double text_log_prob = 0, best_log_prob = 0;
   size_t best = 0;  // the text itself: no phrase yet
   for (size_t i = 0; i < texts.size() && status >= 0; ++i) {
-    std::vector<int32_t> target = prompt;
-    target.insert(target.end(), texts[i].begin(), texts[i].end());
-    target.push_back(session_.info().end_id);
     double log_prob = 0;
-    status = log_prob_of(target, &log_prob);
+    status = log_prob_of(prompt, &texts[i], &log_prob);
     if (i == 0) text_log_prob = log_prob;
     if (i == 0 || (best != 0 && log_prob <= best_log_prob)) continue;
     best = i;
@@ -410,24 +415,17 @@ int64_t Transcriber::hear_phrase(const std::vector<int32_t>& prompt, size_t n_sa
   return status;
 }
 
-// Spells parts of a text as the terms that they are like. For each letter in which a part and its term agree, the text
-// may become less likely by a nat; with the term in lower case, too, unless one letter is all, which may be a plural's.
-// Returns a negative status, or GOLDCREST_OK.
-int64_t Transcriber::spell_terms(const std::vector<int32_t>& prompt, Transcription* made) {
+// Spells parts of a text as the terms that they are like, and adds to *gain by how many nats it gets likelier. For each
+// letter in which a part and its term agree, the text may become less likely by a nat; with the term in lower case,
+// too, unless one letter is all, which may be a plural's. Returns a negative status, or GOLDCREST_OK.
+int64_t Transcriber::spell_terms(const std::vector<int32_t>& prompt, Segment* segment, double* gain) {
   constexpr size_t kMostTried = 8;
   constexpr double kMostCapitals = 6;  // nats by which capitals may make a text likelier
-  std::vector<Likeness> like = key_terms_.find_like(made->text);
+  std::vector<Likeness> like = key_terms_.find_like(segment->text);
   if (like.empty()) return GOLDCREST_OK;
   const TextCutter& cutter = key_terms_.cutter(session_);
-  Segment& segment = made->segments.front();
-  const auto score = [&](const std::vector<int32_t>& ids, double* log_prob) {
-    std::vector<int32_t> target = prompt;
-    target.insert(target.end(), ids.begin(), ids.end());
-    target.push_back(session_.info().end_id);
-    return log_prob_of(target, log_prob);
-  };
   double log_prob = 0;
-  int64_t status = score(segment.tokens, &log_prob);
+  int64_t status = log_prob_of(prompt, &segment->tokens, &log_prob);
   for (size_t tried = 0; !like.empty() && tried < kMostTried; ++tried) {
     const Likeness it = like.front();
     like.erase(like.begin());
@@ -436,20 +434,20 @@ int64_t Transcriber::spell_terms(const std::vector<int32_t>& prompt, Transcripti
     std::vector<int32_t> ids;
     std::string text;
     for (const std::string& term : {it.term->low, it.term->text}) {
-      text = std::string(made->text).replace(it.begin, it.end - it.begin, term);
+      text = std::string(segment->text).replace(it.begin, it.end - it.begin, term);
       ids.clear();
       const bool may_be_plural = it.edits == 1 && term != it.term->text;
       const bool is_hopeless = std::isfinite(best) && best < least - kMostCapitals;
       if (!cutter.cut_by_merges(text, &ids).empty() || may_be_plural || is_hopeless) continue;
       double spelled = 0;
-      status = score(ids, &spelled);
+      status = log_prob_of(prompt, &ids, &spelled);
       if (status < 0) return status;
       best = std::max(best, spelled);
     }
     if (best < least) continue;
-    made->avg_logprob += (best - log_prob) / static_cast<double>(ids.size() + 1);
-    made->text = segment.text = text;
-    segment.tokens = ids;
+    *gain += best - log_prob;
+    segment->text = text;
+    segment->tokens = ids;
     log_prob = best;
     like = key_terms_.find_like(text);
   }
@@ -461,7 +459,6 @@ int64_t Transcriber::find_words(const std::vector<int32_t>& prompt, size_t n_sam
   goldcrest::host::SpokenText said = {prompt, {}, {}, 0, phrases_.empty() && key_terms_.empty() && made->rank == 0};
   const bool has_times = purpose_ == Purpose::kWindow;
   said.latest = static_cast<double>(made->n_heard) / session_.info().sample_rate;  // the next window begins here
-  if (has_times) said.prompt.push_back(static_cast<int32_t>(session_.traits().first_timestamp) - 1);
   for (const Segment& segment : made->segments) {
     said.ids.insert(said.ids.end(), segment.tokens.begin(), segment.tokens.end());
     const auto n_ids = static_cast<uint32_t>(segment.tokens.size());
@@ -485,7 +482,7 @@ int64_t Transcriber::find_words(const std::vector<int32_t>& prompt, size_t n_sam
 int64_t Transcriber::hear_silence() {
   if (options_.no_guards || entries_.no_speech < 0) return GOLDCREST_OK;
   double log_prob = 0;
-  const int64_t status = log_prob_of({entries_.no_speech}, &log_prob);
+  const int64_t status = log_prob_of({entries_.no_speech}, nullptr, &log_prob);
   no_speech_ = std::exp(log_prob);
   return status < 0 ? status : goldcrest_search_again(session_.engine());
 }

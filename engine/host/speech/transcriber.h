@@ -118,8 +118,8 @@ class Transcriber {
   int64_t hear_silence();
   int64_t search_phrases(std::vector<int32_t>* ids);
   int64_t hear_phrase(const std::vector<int32_t>& prompt, size_t n_samples, Transcription* made);
-  int64_t spell_terms(const std::vector<int32_t>& prompt, Transcription* made);
-  int64_t log_prob_of(std::vector<int32_t> target, double* log_prob);
+  int64_t spell_terms(const std::vector<int32_t>& prompt, Segment* segment, double* gain);
+  int64_t log_prob_of(std::vector<int32_t> target, const std::vector<int32_t>* text, double* log_prob);
 
   TranscriberOptions options_;
   goldcrest::Session session_;
