@@ -10,7 +10,7 @@ std::string weigh(const Tree& tree, const std::string& option = "") {
   std::string out;
   for (int c = 0; pipe != nullptr && (c = std::fgetc(pipe)) != EOF;) out += static_cast<char>(c);
   const int status = pclose(pipe);
-  return (status == 0 ? "0" : "1") + out.substr(out.find('\n'));
+  return std::string(status == 0 ? "0" : "1") + out.substr(out.find('\n'));
 }
 
 // A row as the script prints it: name, base, ceiling, goal, count.
@@ -103,14 +103,14 @@ TEST(Weight, ACountBelowItsCeilingFailsUntilTheCeilingFollows) {
   EXPECT_NE(out.find(message), std::string::npos) << out;
   EXPECT_EQ(weigh(tree, "--lower")[0], '0');
   const std::string lowered = weigh(tree);
-  EXPECT_EQ(lowered, "0" + write_ceilings(tree, 0));
+  EXPECT_EQ(lowered, std::string("0") + write_ceilings(tree, 0));
 }
 
 TEST(Weight, ARowThatIsMissingFails) {
   const Tree tree;
   tree.write("tests/a.sh", "a\n");
   tree.write("tests/weight.txt", "lines 7 1 -\ncode.tests 7 - -\n");
-  EXPECT_EQ(weigh(tree),
-      "1" + row("lines", "1", 1) + row("code.tests", "-", 1) + "\ntests/weight.txt: shell: the row is missing\n");
+  EXPECT_EQ(weigh(tree), std::string("1") + row("lines", "1", 1) + row("code.tests", "-", 1) +
+                             "\ntests/weight.txt: shell: the row is missing\n");
 }
 }}  // namespace goldcrest
